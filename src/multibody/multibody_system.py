@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from stagecache.checks import require_type
-from stagecache.errors import ConstraintError, short_repr
+from stagecache.errors import AdoptionError, ConstraintError, WrongTypeError, listed, short_repr
 from stagecache.multibody.constraints.constraint import AbstractConstraint
 from stagecache.multibody.geometry.orientation import with_leading_positive
 from stagecache.multibody.geometry.spatial import Array, cross
@@ -189,6 +189,14 @@ class MultibodySystem(System):
             Derivatives that a constraint of your own gives are not those of its errors.
         WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
         """
+        acts_on = getattr(subsystem, "acts_on", None)
+        if acts_on is not None and acts_on not in self._matters:
+            raise AdoptionError(
+                f"{subsystem!r}: acts on a matter of another System",
+                "a force on " + listed(matter.name for matter in self._matters) + " of this one",
+                f"one on {acts_on!r}",
+                "make it for the matter of this System",
+            )
         if isinstance(subsystem, AbstractConstraint):
             subsystem.check_derivatives(self.default_length_scale)
         return super().add(subsystem, name)
@@ -239,8 +247,8 @@ class MultibodySystem(System):
         """Return the sum of both [J]."""
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
 
-    def calc_reaction_forces(self, state: State) -> Array:
-        """Return what each joint of `matter` transmits to its body: constraint forces and all else.
+    def calc_reaction_forces(self, state: State, matter: MatterSubsystem | None = None) -> Array:
+        """Return what each joint of a matter transmits to its body: constraint forces and all else.
 
         That is all that the mobilizer does to the body: it holds the body in the joint, and
         transmits the forces on its u, of springs and motors for instance. The parent feels the
@@ -250,6 +258,8 @@ class MultibodySystem(System):
         ----------
         state : State
             At Acceleration.
+        matter : MatterSubsystem, optional
+            The default is the first one.
 
         Returns
         -------
@@ -281,7 +291,14 @@ class MultibodySystem(System):
         array([ 0.  ,  0.  ,  0.  ,  0.  , 37.62,  0.  ])
         """
         self._require_own(state)
-        matter = self.matter
+        matter = self.matter if matter is None else matter
+        if matter not in self._matters:
+            raise WrongTypeError(
+                "calc_reaction_forces(matter): not a matter of this System",
+                "one of " + listed(own.name for own in self._matters),
+                short_repr(matter),
+                "leave it out for the first one",
+            )
         udot = state[matter].udot
         layout, axes, motion = matter.layout(state), matter.axes(state), matter.tree_motions(state)
         rates = matter.tree_bias(state) + motions(layout, axes, udot)

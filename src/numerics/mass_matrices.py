@@ -32,6 +32,7 @@ MANY: Final = 100
 
 ASYMMETRY: Final = 1e-8  # the largest difference of M and M', as a part of the largest number
 EPS: Final = float(np.finfo(np.float64).eps)
+FACTOR: Final = 4.0  # an eigenvalue within this times n EPS may be 0
 
 
 def checked_mass(values: Any, n: int, what: object) -> Matrix:
@@ -148,13 +149,16 @@ def inverse_root(
             lower = np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError:
             lower = None
-    if lower is None or np.any(lower.diagonal() ** 2 <= n * EPS * diagonal):
+    root = None if lower is None else np.tril(np.linalg.solve(lower, np.eye(n)))
+    # The trace of the inverse, where M is scaled to a diagonal of 1: it is at least the reciprocal
+    # of the least eigenvalue.
+    if root is None or float(np.sum(root * root * diagonal)) * FACTOR * n * EPS >= 1.0:
         values, vectors = np.linalg.eigh(matrix)
         most = name(int(np.argmax(np.abs(vectors[:, 0]))))
         raise _not_positive(what, f"{values[0]:.6g} as its smallest eigenvalue, mostly of {most}")
-    if is_inverse:
+    if is_inverse and lower is not None:
         return np.ascontiguousarray(lower.T)
-    return np.tril(np.linalg.solve(lower, np.eye(n)))
+    return root
 
 
 def _check_diagonal(diagonal: Vector, what: object, name: Callable[[int], str]) -> None:

@@ -89,8 +89,11 @@ class AbstractCoordinateConstraint(AbstractConstraint):
         """Return the position errors (m,) for the coordinates (n,)."""
 
     def calc_jacobian(self, x: Array) -> Any:
-        """Return their derivatives by x, (m, n); by default, by 4 n calls of `calc_error`."""
-        return jacobian_by_x(self.calc_error, x)
+        """Return their derivatives by x, (m, n).
+
+        By default, by 8 n calls of `calc_error`, or more.
+        """
+        return jacobian_by_x(self.calc_error, x, self._scales())
 
     def calc_bias(self, x: Array, rates: Array) -> Any:
         """Return their second derivatives (m,) where the rates (n,) do not change.
@@ -98,23 +101,38 @@ class AbstractCoordinateConstraint(AbstractConstraint):
         By default, by differences of `calc_jacobian`; or of `calc_error`, if both are left out.
         """
         if _gives(self, "calc_jacobian"):
-            return bias_by_x_of_jacobian(self.calc_jacobian, x, rates)
-        return bias_by_x(self.calc_error, x, rates)
+            return bias_by_x_of_jacobian(self.calc_jacobian, x, rates, self._scales())
+        return bias_by_x(self.calc_error, x, rates, self._scales())
 
-    def check_derivatives(self, length: float = 1.0) -> None:  # noqa: ARG002  # q have their own
+    def check_derivatives(self, length: float = 1.0) -> None:
         """Compare derivatives that are given with differences of errors near the default q."""
         middle = np.array([body.mobilizer.default_q[i] for body, i in self.coordinates])
-        draws = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 2, len(middle)))
+        scales = self._scales(length)
+        draws = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 2, len(middle))) * scales
 
         def check(x: Array, rates: Array) -> None:
-            if _gives(self, "calc_jacobian"):
-                wanted = jacobian_by_x(self.calc_error, x)
+            if self._gives_jacobian:
+                wanted = jacobian_by_x(self.calc_error, x, scales)
                 require_equal(self.calc_jacobian(x), wanted, f"calc_jacobian of {self}")
-            if _gives(self, "calc_bias"):
-                wanted = bias_by_x_of_jacobian(self.calc_jacobian, x, rates)
+            if self._gives_bias:
+                wanted = bias_by_x_of_jacobian(self.calc_jacobian, x, rates, scales)
                 require_equal(self.calc_bias(x, rates), wanted, f"calc_bias of {self}")
 
         check_at(partial(check, middle + offset, rates) for offset, rates in draws)
+
+    @property
+    def _gives_jacobian(self) -> bool:
+        return _gives(self, "calc_jacobian")
+
+    @property
+    def _gives_bias(self) -> bool:
+        return _gives(self, "calc_bias")
+
+    def _scales(self, length: float | None = None) -> Array:
+        """Return the scale of each coordinate: 1 of angles, and that of lengths [m] of others."""
+        if length is None:
+            length = self.system.default_length_scale if self.is_adopted else 1.0
+        return np.array([1.0 if _is_angle(body, i) else length for body, i in self.coordinates])
 
     # ------------------------------------------------------------------ coordinates
 
@@ -227,6 +245,14 @@ def _rows_of_n(body: MobilizedBody, mobilizer: AbstractMobilizer, q: Array) -> A
             "use quaternions, or give other q",
         ) from None
     return np.eye(mobilizer.nu) if rows is None else np.array(rows)
+
+
+def _is_angle(body: MobilizedBody, i: int) -> bool:
+    """Tell whether a q of a joint turns it; of a quaternion or of Euler angles, any does."""
+    mobilizer = body.mobilizer
+    if mobilizer.n(mobilizer.default_q) is not None:
+        return i < mobilizer.nq - 3 or mobilizer.nu == 3
+    return any(mobilizer.axes(mobilizer.default_q)[i][:3])
 
 
 def _gives(constraint: AbstractCoordinateConstraint, name: str) -> bool:
@@ -366,6 +392,14 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
             f"write {name}=lambda x: ...",
         )
 
+    @property
+    def _gives_jacobian(self) -> bool:
+        return self.gradient is not None
+
+    @property
+    def _gives_bias(self) -> bool:
+        return self.hessian is not None
+
     def calc_error(self, x: Array) -> Any:
         """Return the function of x."""
         return self.function(x)
@@ -379,8 +413,8 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
     def calc_bias(self, x: Array, rates: Array) -> Any:
         """Return its second derivative along the rates."""
         if self.hessian is None and self.gradient is None:
-            return bias_by_x(self.calc_error, x, rates)
+            return bias_by_x(self.calc_error, x, rates, self._scales())
         if self.hessian is None:
-            return bias_by_x_of_jacobian(self.calc_jacobian, x, rates)
+            return bias_by_x_of_jacobian(self.calc_jacobian, x, rates, self._scales())
         hessian = checked_result(self.hessian(x), x.shape * 2, f"the hessian of {self}")
         return [rates @ hessian @ rates]

@@ -5,8 +5,10 @@ Of an error f of a pose, that moves by (w, v) with h as the time, and of one of 
     jacobian     f'  = (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12 h
     bias         f'' = (16 (f(h) + f(-h)) - (f(2h) + f(-2h)) - 30 f(0)) / 12 h²
 
-Their relative errors are some 1e-12, and 1e-11. Where a Jacobian is given, the bias is its first
-derivative, times the velocity.
+The first steps fit the scale of lengths of the System, `default_length_scale`. Where a result
+depends on the step, as that of a rod of a millimetre in a System whose scale is a metre, other
+steps are tried: models may be a thousand times larger or smaller. Relative errors are some 1e-12,
+and 1e-9. Where a Jacobian is given, the bias is its first derivative, times the velocity, to 1e-12.
 
 Source: B. Fornberg, Generation of finite difference formulas on arbitrarily spaced grids (1988).
 """
@@ -32,6 +34,56 @@ TOLERANCE: Final = 1e-6
 """The relative difference of derivatives that are given and derived, from which it is an error."""
 
 Function = Callable[[float], Any]
+
+
+ROUNDING: Final = 1e-11
+"""The difference of derivatives that may be rounding, whatever their size."""
+
+
+FACTOR: Final = 8.0
+"""The factor between steps that are tried."""
+
+ENOUGH: Final = (1e-9, 1e-7)
+"""The relative difference of first, and of second derivatives by two steps that is small enough."""
+
+PAIRS: Final = ((0, -1), (1, 0), (-1, -2), (2, 1), (-2, -3), (3, 2), (-3, -4), (4, 3), (5, 4))
+"""Powers of the factor, by which two steps are compared, in the order in which they are tried."""
+
+
+def settled(estimate: Callable[[float], Array], enough: float) -> Array:
+    """Return an estimate for the factor of its step on which it depends least."""
+    known: dict[int, Array | None] = {}
+
+    def at(power: int) -> Array | None:
+        if power not in known:
+            try:
+                known[power] = estimate(FACTOR**power)
+            except (StagecacheError, ArithmeticError, ValueError):
+                if power == 0:
+                    raise
+                known[power] = None  # it is not defined so far away
+        return known[power]
+
+    best, least = at(0), np.inf
+    for coarse, fine in PAIRS:
+        one, other = at(coarse), at(fine)
+        if one is None or other is None:
+            continue
+        apart = _apart(one, other)
+        if apart < least:
+            best, least = one, apart
+        if least < enough:
+            break
+    assert best is not None
+    return best
+
+
+def _apart(one: Array, other: Array) -> float:
+    """Return the largest difference of two arrays, relative to the numbers in the row."""
+    rows = np.abs(one).reshape(len(one), -1).max(axis=1, initial=0.0)
+    differences = np.abs(one - other).reshape(len(one), -1).max(axis=1, initial=0.0)
+    found = float(np.max(differences / np.where(rows > 0.0, rows, 1.0), initial=0.0))
+    return found if np.isfinite(found) else np.inf
 
 
 def first_derivative(function: Function, step: float) -> Array:
@@ -71,14 +123,17 @@ def moved(pose: Transform, velocity: Array, time: float) -> Transform:
 
 def pose_jacobian(error: Callable[[Transform], Any], pose: Transform, length: float) -> Array:
     """Return the derivatives of errors by (w, v), (m, 6), for a scale of lengths [m]."""
-    columns = []
-    for i in range(6):
-        unit = np.zeros(6)
-        unit[i] = 1.0 if i < 3 else length
-        columns.append(first_derivative(lambda h, unit=unit: error(moved(pose, unit, h)), STEP))  # type: ignore[misc]
-    found: Array = np.stack(columns, axis=-1)
-    found[..., 3:] /= length
-    return found
+    scales = np.array([1.0, 1.0, 1.0, length, length, length])
+
+    def estimate(factor: float) -> Array:
+        columns = [
+            first_derivative(lambda h, u=unit: error(moved(pose, u, h)), factor * STEP)  # type: ignore[misc]
+            for unit in np.diag(scales)
+        ]
+        found: Array = np.stack(columns, axis=-1) / scales
+        return found
+
+    return settled(estimate, ENOUGH[0])
 
 
 def pose_bias(
@@ -88,19 +143,25 @@ def pose_bias(
     rate = _rate(velocity, length)
     if rate == 0.0:
         return 0.0 * _numbers(error(pose))
-    return second_derivative(lambda h: error(moved(pose, velocity, h)), WIDE / rate)
+
+    def along(h: float) -> Any:
+        return error(moved(pose, velocity, h))
+
+    return settled(lambda factor: second_derivative(along, factor * WIDE / rate), ENOUGH[1])
 
 
 def pose_bias_of_jacobian(
     jacobian: Callable[[Transform], Any], pose: Transform, velocity: Array, length: float
 ) -> Array:
-    """Return the same by the derivatives of the errors."""
+    """Return the same, by the Jacobian of the errors."""
     rate = _rate(velocity, length)
     if rate == 0.0:
         return 0.0 * np.asarray(jacobian(pose), float)[..., 0]
-    return first_derivative(
-        lambda h: np.asarray(jacobian(moved(pose, velocity, h)), float) @ velocity, STEP / rate
-    )
+
+    def along(h: float) -> Any:
+        return np.asarray(jacobian(moved(pose, velocity, h)), float) @ velocity
+
+    return settled(lambda factor: first_derivative(along, factor * STEP / rate), ENOUGH[0])
 
 
 def _rate(velocity: Array, length: float) -> float:
@@ -111,29 +172,44 @@ def _rate(velocity: Array, length: float) -> float:
 # ---------------------------------------------------------------------- coordinates
 
 
-def jacobian_by_x(error: Callable[[Array], Any], x: Array) -> Array:
-    """Return the derivatives of errors by coordinates, (m, n)."""
-    units = np.eye(len(x))
-    columns = [first_derivative(lambda h, e=e: error(x + h * e), STEP) for e in units]  # type: ignore[misc]
-    return np.stack(columns, axis=-1)
+def jacobian_by_x(error: Callable[[Array], Any], x: Array, scales: Array) -> Array:
+    """Return the derivatives of errors by coordinates, (m, n), for scales of these, (n,)."""
+
+    def estimate(factor: float) -> Array:
+        columns = [
+            first_derivative(lambda h, u=unit: error(x + h * u), factor * STEP)  # type: ignore[misc]
+            for unit in np.diag(scales)
+        ]
+        found: Array = np.stack(columns, axis=-1) / scales
+        return found
+
+    return settled(estimate, ENOUGH[0])
 
 
-def bias_by_x(error: Callable[[Array], Any], x: Array, rates: Array) -> Array:
+def bias_by_x(error: Callable[[Array], Any], x: Array, rates: Array, scales: Array) -> Array:
     """Return the second derivatives of errors (m,) at constant rates."""
-    rate = float(np.abs(rates).max(initial=0.0))
+    rate = float(np.abs(rates / scales).max(initial=0.0))
     if rate == 0.0:
         return 0.0 * _numbers(error(x))
-    return second_derivative(lambda h: error(x + h * rates), WIDE / rate)
+
+    def along(h: float) -> Any:
+        return error(x + h * rates)
+
+    return settled(lambda factor: second_derivative(along, factor * WIDE / rate), ENOUGH[1])
 
 
-def bias_by_x_of_jacobian(jacobian: Callable[[Array], Any], x: Array, rates: Array) -> Array:
-    """Return the same by the derivatives of the errors."""
-    rate = float(np.abs(rates).max(initial=0.0))
+def bias_by_x_of_jacobian(
+    jacobian: Callable[[Array], Any], x: Array, rates: Array, scales: Array
+) -> Array:
+    """Return the same, by the Jacobian of the errors."""
+    rate = float(np.abs(rates / scales).max(initial=0.0))
     if rate == 0.0:
         return 0.0 * np.asarray(jacobian(x), float)[..., 0]
-    return first_derivative(
-        lambda h: np.asarray(jacobian(x + h * rates), float) @ rates, STEP / rate
-    )
+
+    def along(h: float) -> Any:
+        return np.asarray(jacobian(x + h * rates), float) @ rates
+
+    return settled(lambda factor: first_derivative(along, factor * STEP / rate), ENOUGH[0])
 
 
 # ---------------------------------------------------------------------- checks
@@ -167,18 +243,28 @@ def require_equal(given: Any, derived: Any, what: str) -> None:
         The error has no derivatives there.
     """
     one, other = np.asarray(given, float), np.asarray(derived, float)
-    if one.shape != other.shape:
-        return  # which is refused with its own error when it is used
-    if not np.isfinite(other).all():
-        raise ArithmeticError
-    apart = float(np.abs(one - other).max(initial=0.0))
-    if not apart <= TOLERANCE * max(1.0, float(np.abs(other).max(initial=0.0))):
+    if one.shape == other.shape and _differ(one, other):  # another shape is refused when it is used
         raise ConstraintError(
             f"{what}: differs from differences of calc_error",
-            f"{np.round(other, 6).tolist()}",
-            f"{np.round(one, 6).tolist()}",
+            _shown(other),
+            _shown(one),
             "mend it; or leave it out, then it is derived",
         )
+
+
+def _shown(values: Array) -> str:
+    text = np.array2string(values, separator=", ", formatter={"float_kind": "{:.6g}".format})
+    return " ".join(text.split())
+
+
+def _differ(one: Array, other: Array) -> bool:
+    """Tell whether a row of derivatives is another one, by the size of its numbers."""
+    if not np.isfinite(other).all():
+        raise ArithmeticError
+    rows = np.abs(other).reshape(len(other), -1).max(axis=1, initial=0.0)
+    allowed = TOLERANCE * (rows + 1e-3 * rows.max(initial=0.0)) + ROUNDING
+    apart = np.abs(one - other).reshape(len(other), -1).max(axis=1, initial=0.0)
+    return not bool((apart <= allowed).all())
 
 
 def check_at(places: Iterable[Callable[[], None]]) -> None:

@@ -95,8 +95,8 @@ class AbstractPairConstraint(AbstractConstraint):
         """Return the derivatives of velocity errors by the velocity of body 2, (m, 6).
 
         The velocity is (w, v): angular, then that of the origin of body 2. Rows are also the
-        moments and forces on body 2, at its origin, that hold the constraint. By default, by 24
-        calls of `calc_error`.
+        moments and forces on body 2, at its origin, that hold the constraint. By default, by 48
+        calls of `calc_error`, or more.
         """
         return pose_jacobian(self.calc_error, pose, self._length)
 

@@ -79,14 +79,30 @@ class ForceSum:
         self._add(body, checked_array(moment, (3,), f"a moment on {body}"), np.zeros(3))
 
     def add_between(
-        self, first: MobilizedBody, second: MobilizedBody, point: Array, force: Array
+        self, first: MobilizedBody, second: MobilizedBody, point: ArrayLike, force: ArrayLike
     ) -> None:
-        """Add a force on a body at a point in ground (3,), and the opposite one on another body."""
-        moment = cross3(point, force)
+        """Add a force on the second body at a point, and the opposite one on the first one.
+
+        Parameters
+        ----------
+        first, second : MobilizedBody
+        point : (3,) array_like
+            In ground [m].
+        force : (3,) array_like
+            In ground [N].
+
+        Raises
+        ------
+        UnknownBodyError, ShapeError, NotANumberError, OutOfRangeError
+        """
+        for body in (first, second):
+            self._require_own(body)
+        force = checked_array(force, (3,), f"a force between {first} and {second}")
+        moment = cross3(checked_array(point, (3,), "the point of a force"), force)
         self._add(first, -moment, -force)
         self._add(second, moment, force)
 
-    def add_to_all(self, forces: Array) -> None:
+    def _add_to_all(self, forces: Array) -> None:
         """Add spatial forces on all bodies by row of the layout, (rows, 6), about the origin."""
         self._rows.append(np.arange(len(forces)))
         self._spatial.append(forces)
@@ -165,10 +181,10 @@ def checked_body(body: Any, what: str) -> MobilizedBody:
 class AbstractForce(Subsystem, ABC):
     """A force on bodies and u of one matter. Write a subclass for one of your own.
 
-    It has `calc_force`, and `calc_potential_energy` if it has an energy. They are called where
-    something has changed that Velocity, or Position, depends on. To have them called only where
-    certain things have changed, declare `applied` and `potential_energy` anew, with prerequisites;
-    see `TwoPointSpring`.
+    It has `calc_force`, and `calc_potential_energy` if it has an energy. They depend on all of
+    stage Dynamics: on time, q, u, z, and all variables but those of Acceleration and Report. To
+    have them called only where certain things have changed, declare `applied` and
+    `potential_energy` anew, with prerequisites; see `TwoPointSpring`.
 
     Parameters
     ----------
@@ -211,12 +227,12 @@ class AbstractForce(Subsystem, ABC):
 
     # ------------------------------------------------------------------ entries
 
-    @cached(available_from=Stage.VELOCITY)
+    @cached(available_from=Stage.DYNAMICS)
     def applied(self, state: State) -> AppliedForces:
         """The forces on bodies and u that it applies, also where it is not enabled."""
         return self._applied(state)
 
-    @cached(available_from=Stage.POSITION, unit="J")
+    @cached(available_from=Stage.DYNAMICS, unit="J")
     def potential_energy(self, state: State) -> float:
         """Its potential energy [J], also where it is not enabled."""
         return self._potential_energy(state)
@@ -246,7 +262,7 @@ class AbstractForce(Subsystem, ABC):
 
     def _refuse_change(self, name: str, how: str) -> None:
         super()._refuse_change(name, how)
-        if name == "matter" and name in self.__dict__:
+        if name in self.__dict__ and not name.startswith("_"):
             raise ConstModelError(
                 f"{self}.{name}: cannot be {how}",
                 "a force that is const",

@@ -60,7 +60,7 @@ class Gravity(AbstractForce):
     def calc_force(self, state: State, forces: ForceSum) -> None:
         """Add its weight to each body."""
         weights = self.matter.tree_masses[:, None] * self._acceleration(state)
-        forces.add_to_all(forces_about_origin(self.matter.tree_centers(state), weights))
+        forces._add_to_all(forces_about_origin(self.matter.tree_centers(state), weights))
 
     def calc_potential_energy(self, state: State) -> float:
         """Return the negative product of acceleration and all masses at their places."""

@@ -109,7 +109,7 @@ class DiscreteForces(AbstractForce):
     @cached(
         prerequisites=lambda self: (
             *(self.mobility_forces, self.body_forces),
-            *(self.matter.tree_poses, self.matter.use_euler_angles),
+            *(self.matter.pose, self.matter.use_euler_angles),
         )
     )
     def applied(self, state: State) -> AppliedForces:
@@ -126,7 +126,7 @@ class DiscreteForces(AbstractForce):
 class CustomForce(AbstractForce):
     """A force by functions; for one with parameters, write a subclass of `AbstractForce`.
 
-    It depends on all of stage Velocity, and its energy on all of stage Position.
+    It depends on all of stage Dynamics, and so does its energy.
 
     Parameters
     ----------

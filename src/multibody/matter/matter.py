@@ -32,7 +32,7 @@ prerequisites. Bodies and groups of stations are parts of a matter, which refer 
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Self, SupportsIndex, final
+from typing import Any, ClassVar, Final, Self, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -121,6 +121,9 @@ from stagecache.system.declare.variables import modeling_option, parameter, q_va
 from stagecache.system.dynamics.dynamics import generalized_force, mass_matrix
 from stagecache.system.motion.kinematics import kinematics
 from stagecache.system.motion.prescribing import PrescribedVariable
+
+LARGEST_JOINT: Final = 6
+"""The largest number of u of a joint for which udot is found by articulated bodies."""
 
 
 class MatterPart(ABC):
@@ -400,6 +403,8 @@ class MobilizedBody(MatterPart):
 
         Raises
         ------
+        MotionError
+            One coordinate of a joint that is locked as a whole.
         OutOfRangeError, StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
         """
         lock = self.matter.joint_lock[self.index]
@@ -409,7 +414,16 @@ class MobilizedBody(MatterPart):
                 lock.set(state, None)
             return
         i = self._checked_coordinate(coordinate)
-        if held is not None and i in (held.coordinates or ()):
+        if held is None:
+            return
+        if held.coordinates is None:
+            raise MotionError(
+                f"coordinate {i} of {self}: cannot be unlocked alone",
+                "a joint that is locked in some coordinates",
+                "one that is locked as a whole",
+                "unlock the whole joint, and lock the other coordinates",
+            )
+        if i in held.coordinates:
             lock.set(state, held.without_coordinate(i))
 
     def is_locked(self, state: State, *, coordinate: int | None = None) -> bool:
@@ -1162,10 +1176,11 @@ class MatterSubsystem(Subsystem):
 
         Where a u moves no mass, M is used instead, whose error names it.
         """
-        kernel = self.layout(state).kernel
-        if kernel is None:
+        layout = self.layout(state)
+        kernel = layout.kernel
+        if kernel is None or layout.most_u > LARGEST_JOINT:
             return None
-        if known is not None and not self.layout(state).are_whole_joints(np.isnan(known)):
+        if known is not None and not layout.are_whole_joints(np.isnan(known)):
             return None  # it holds whole joints only
         poses, own = self.tree_poses(state).arrays, self._inertias.arrays
         try:
@@ -1191,7 +1206,10 @@ class MatterSubsystem(Subsystem):
         exists=_has_mass,
     )
     def bias_force(self, state: State) -> Array:
-        """The forces on u of inertia where udot is 0: Coriolis, centrifugal, gyroscopic."""
+        """The forces on u of inertia where udot is 0: Coriolis, centrifugal, gyroscopic.
+
+        M udot is the sum of these and the applied ones: the opposite of MuJoCo's `qfrc_bias`.
+        """
         kernel = self.layout(state).kernel
         if kernel is not None:
             poses, u = self.tree_poses(state).arrays, self.u(state)
@@ -1206,7 +1224,7 @@ class MatterSubsystem(Subsystem):
 
     @generalized_force(
         prerequisites=lambda self: (self.axes, self.applied_forces, self.use_euler_angles),
-        exists=lambda self: bool(self.forces),
+        exists=lambda self: _has_mass(self) or bool(self.forces),
     )
     def applied_force(self, state: State) -> Array:
         """The forces on u of all forces, (nu,)."""
@@ -1239,8 +1257,9 @@ class MatterSubsystem(Subsystem):
         return times_mass_matrix(layout, axes, self.tree_inertias(state), values)
 
     def multiply_by_m_inv(self, state: State, forces: ArrayLike) -> Array:
-        """Return the udot (nu,) that forces on u (nu,) alone would give.
+        """Return the udot (nu,) that forces on u (nu,) alone would give: M^-1 times these.
 
+        All u count as free, whatever locks, motions and constraints there are.
         Reads `tree_poses`; `m_matrix` where the kernel is not compiled. Cost O(bodies) with it.
 
         Raises
@@ -1251,6 +1270,13 @@ class MatterSubsystem(Subsystem):
         """
         nu = self.layout(state).nu
         values = checked_array(forces, (nu,), f"multiply_by_m_inv(forces) of {self.name}")
+        if not _has_mass(self):
+            raise MassMatrixError(
+                f"multiply_by_m_inv of {self.name}: there is no mass",
+                "a body with mass outboard of each joint",
+                "bodies without mass",
+                "give add_body() mass_properties",
+            )
         udot = self._solve_m(state, values, None)
         if udot is not None:
             return udot
@@ -1267,7 +1293,7 @@ class MatterSubsystem(Subsystem):
         Parameters
         ----------
         state : State
-            At Model or further; at Velocity, if a force depends on all of that stage.
+            At Model or further; at Dynamics, if a force depends on all of that stage.
         udot : (nu,) array_like
 
         Returns
@@ -1282,7 +1308,7 @@ class MatterSubsystem(Subsystem):
         found = self.multiply_by_m(state, udot)
         if _has_mass(self):
             found -= self.bias_force(state)
-        if self.forces:
+        if _has_mass(self) or self.forces:
             found -= self.applied_force(state)
         return found
 

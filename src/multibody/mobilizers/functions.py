@@ -16,7 +16,7 @@ Source of splines: C. de Boor, A Practical Guide to Splines (2001), chapter IV.
 from abc import ABC, abstractmethod
 from bisect import bisect_right
 from collections.abc import Sequence
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,16 +26,20 @@ from stagecache.errors import OutOfRangeError, ShapeError, short_repr
 from stagecache.multibody.checks import checked_array
 from stagecache.state.vectors.conversion import ANY
 
-STEP: Final = 1e-3
-"""The step of differences, relative to the coordinate where that is large."""
-
 
 class AbstractFunction(ABC):
     """A smooth function of one coordinate. It is const.
 
-    Derivatives that a subclass does not give are found by differences, with errors of some 1e-12
-    and 1e-9.
+    Derivatives that a subclass does not give are found by differences, with relative errors of some
+    1e-12 and 1e-9, if the function is smooth on the scale of 100 steps.
+
+    Attributes
+    ----------
+    step : float
+        The step of differences, relative to the coordinate where that is large; 1e-3 by default.
     """
+
+    step: float = 1e-3
 
     @abstractmethod
     def value(self, x: float) -> float:
@@ -43,13 +47,13 @@ class AbstractFunction(ABC):
 
     def first(self, x: float) -> float:
         """Return f'(x)."""
-        h = STEP * max(1.0, abs(x))
+        h = self.step * max(1.0, abs(x))
         f = self.value
         return (8.0 * (f(x + h) - f(x - h)) - (f(x + 2.0 * h) - f(x - 2.0 * h))) / (12.0 * h)
 
     def second(self, x: float) -> float:
         """Return f''(x)."""
-        h = STEP * max(1.0, abs(x))
+        h = self.step * max(1.0, abs(x))
         f = self.first
         return (8.0 * (f(x + h) - f(x - h)) - (f(x + 2.0 * h) - f(x - 2.0 * h))) / (12.0 * h)
 

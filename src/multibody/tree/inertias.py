@@ -13,8 +13,8 @@ composite body of j, moving by the axis S_j, along S_i::
 
     M_ij = S_i . (I w_j + c x p_j, p_j)        p_j = m (v_j + w_j x c)
 
-Inertias of composite bodies are about their own centers of mass, so they are as precise far from
-the origin of the ground as near it.
+Inertias of composite bodies are about their own centers of mass, so distances from the origin of
+the ground count once in the rounding of M, not squared.
 
 Source: R. Featherstone, Rigid Body Dynamics Algorithms (2008), chapters 2, 5 and 6.
 """

@@ -1091,6 +1091,7 @@ typedef struct {
     double force[6];        /* on the body, by what is inboard of it */
     double acceleration[6]; /* where forces are 0, at first */
     double angular[9], mixed[9], linear[9]; /* articulated inertia: [angular mixed; mixed' linear] */
+    double total_mass, moment[3], trace;    /* of the composite body: m, m c, trace of its inertia */
 } Link;
 
 /* What a call has to do with: its arrays, and memory for them. */
@@ -1415,12 +1416,51 @@ static int factor(const double *matrix, const double *least, Py_ssize_t size, do
     return 1;
 }
 
-/* The largest value of h' P h that may be rounding of 0: its terms have this size. */
+/* The largest value of h' P h that may be rounding of 0. Its terms have the size of the inertia of
+   the composite body, of which the joints outboard have taken parts away. */
 static double rounding_of(const Link *link, const double *axis)
 {
-    double angular = link->angular[0] + link->angular[4] + link->angular[8];
-    double linear = link->linear[0] + link->linear[4] + link->linear[8];
-    return 16.0 * DBL_EPSILON * (dot(axis, axis) * angular + dot(axis + 3, axis + 3) * linear);
+    double linear = 3.0 * link->total_mass;
+    return 16.0 * DBL_EPSILON * (dot(axis, axis) * link->trace + dot(axis + 3, axis + 3) * linear);
+}
+
+/* Add the body itself to its composite body. */
+static void add_own_size(Link *link)
+{
+    const double *inertia = link->inertia;
+    link->total_mass += link->mass;
+    add(link->moment, link->center, link->mass);
+    link->trace += inertia[0] + inertia[4] + inertia[8];
+    link->trace += 2.0 * link->mass * dot(link->center, link->center);
+}
+
+/* Add the composite body of a link to that of its parent. */
+static void add_size_to_parent(const Link *link, Link *parent)
+{
+    parent->total_mass += link->total_mass;
+    add(parent->moment, link->moment, 1.0);
+    add(parent->moment, link->arm, link->total_mass);
+    parent->trace += link->trace + 4.0 * dot(link->arm, link->moment);
+    parent->trace += 2.0 * link->total_mass * dot(link->arm, link->arm);
+}
+
+/* Tell whether a matrix L L' may be singular: the trace of its inverse, where it is scaled to a
+   diagonal of 1, is at least the reciprocal of its least eigenvalue. */
+static int may_be_singular(const double *matrix, const double *lower, Py_ssize_t size)
+{
+    double trace = 0.0;
+    for (Py_ssize_t column = 0; column < size; column++) {
+        double solved[MOST_U] = {0.0}, squares = 0.0;
+        solved[column] = 1.0;
+        for (Py_ssize_t k = column; k < size; k++) {
+            for (Py_ssize_t l = column; l < k; l++)
+                solved[k] -= lower[MOST_U * k + l] * solved[l];
+            solved[k] /= lower[MOST_U * k + k];
+            squares += solved[k] * solved[k];
+        }
+        trace += squares * matrix[(MOST_U + 1) * column];
+    }
+    return trace * 4.0 * (double)size * DBL_EPSILON >= 1.0;
 }
 
 static void subtract_outer(double *matrix, const double *a, const double *b)
@@ -1443,7 +1483,7 @@ static int free_joint(Dynamics *d, const Joint *joint, Link *link)
         for (Py_ssize_t l = 0; l <= k; l++)
             matrix[MOST_U * k + l] = dot6(axes + 6 * l, w + 6 * k);
     }
-    if (!factor(matrix, least, joint->nu, lower))
+    if (!factor(matrix, least, joint->nu, lower) || may_be_singular(matrix, lower, joint->nu))
         return 0;
     for (Py_ssize_t k = 0; k < joint->nu; k++) {
         double *own = w + 6 * k, inverse = 1.0 / lower[MOST_U * k + k];
@@ -1495,10 +1535,13 @@ static Py_ssize_t articulate(Dynamics *d, const double *known)
         const Joint *joint = &d->tree->joints[row];
         Link *link = &d->links[row];
         add_rigid_inertia(link);
+        add_own_size(link);
         if (!is_prescribed(joint, known) && !free_joint(d, joint, link))
             return row;
-        if (joint->parent > 0)
+        if (joint->parent > 0) {
             shift_inertia(link, &d->links[joint->parent]);
+            add_size_to_parent(link, &d->links[joint->parent]);
+        }
     }
     return 0;
 }

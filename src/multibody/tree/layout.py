@@ -51,6 +51,8 @@ class TreeLayout:
         X_MF: from frame M of the parent's joint to frame F of this joint.
     outboard : ndarray of shape (rows, 4, 4) or None
         X_MB; None if all are 1.
+    most_u : int
+        The largest number of u of a joint.
     constant_axes : ndarray of shape (nu, 2, 3)
         The axes of mobilizers that have constant ones.
     varying : list of Joint
@@ -81,6 +83,7 @@ class TreeLayout:
             joints.append(Joint(body, row, m, slice(q, q + m.nq), slice(u, u + m.nu)))
             q, u = q + m.nq, u + m.nu
         self.nq, self.nu = q, u
+        self.most_u = max(joint.mobilizer.nu for joint in joints)
         self.joint_of_q = np.array([j.row for j in joints for _ in range(j.mobilizer.nq)], np.intp)
         self.joint_of_u = np.array([j.row for j in joints for _ in range(j.mobilizer.nu)], np.intp)
         self.joints = [joints[body] for body in self.bodies]

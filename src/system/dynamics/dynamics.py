@@ -194,7 +194,7 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
         The decorator of a function ``(self, state, forces, known)`` that returns the udot of forces
         on these u. Of u with prescribed udot, `known` has these, and it returns them; of others it
         has NaN. `known` is None if none is prescribed. If the function returns None, M is used.
-        Realizing Dynamics does not compute M then, but only who reads it.
+        Realizing Dynamics does not compute M then; a read does.
 
         Raises
         ------

@@ -18,6 +18,7 @@ from stagecache.multibody import (
     Pin,
     PointOnLineConstraint,
     RodConstraint,
+    Slider,
     Transform,
     WeldConstraint,
 )
@@ -179,3 +180,46 @@ def test_an_error_that_is_not_defined_everywhere_is_checked_where_it_is() -> Non
         ),
         "root",
     )
+
+
+@pytest.mark.parametrize("length", [1e-3, 1e-1, 1.0, 1e3])
+def test_derived_ones_are_precise_in_models_of_any_size(length: float) -> None:
+    """In a System that does not say its scale of lengths."""
+
+    class Rod(AbstractPairConstraint):
+        num_errors = 1
+
+        def calc_error(self, pose: Transform) -> Any:
+            return np.linalg.norm(pose.translation) - length
+
+    system = MultibodySystem()
+    ground = system.matter.ground
+    bob = system.matter.add_body("bob", ground, Free())
+    derived = system.add_constraint(Rod(ground, bob), "derived")
+    given = RodConstraint(ground, [0, 0, 0], bob, [0, 0, 0], length)
+    system.add_constraint(given, "given")
+    state = system.new_state()
+    bob.q.set(state, [1.0, 0.2, 0.3, 0.4, *(length * np.array([0.6, 0.48, 0.64]))])
+    bob.u.set(state, [1.0, 2.0, 3.0, *(length * np.array([0.3, -0.5, 0.2]))])
+    system.realize(state, Stage.VELOCITY)
+    np.testing.assert_allclose(derived.jacobian(state), given.jacobian(state), atol=1e-9)
+    np.testing.assert_allclose(derived.error_bias(state), given.error_bias(state), rtol=1e-7)
+
+
+def test_derivatives_of_lengths_and_angles_have_steps_of_their_own() -> None:
+    """A nut of a millimetre of pitch: its coordinates are an angle, and a small length."""
+    pitch = 1e-3
+    system = MultibodySystem()
+    ground = system.matter.ground
+    nut = system.matter.add_body("nut", ground, Slider())
+    bolt = system.matter.add_body("bolt", ground, Pin())
+    for given in ({}, {"gradient": lambda x: [1.0, -np.cos(x[1] / pitch)]}):
+        coupler = CoordinateCouplerConstraint(
+            [(nut, 0), (bolt, 0)], function=lambda x: x[0] - pitch * np.sin(x[1] / pitch), **given
+        )
+        system.add_constraint(coupler)
+        state = system.new_state()
+        state.q = [0.1, 0.3]
+        system.realize(state, Stage.VELOCITY)
+        wanted = [[1.0, -np.cos(0.3 / pitch)]]
+        np.testing.assert_allclose(coupler.jacobian(state), wanted, atol=1e-6)

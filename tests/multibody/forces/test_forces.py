@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import Stage, State, Subsystem, simulate, z_variable
+from stagecache import Stage, State, Subsystem, discrete, simulate, strict, z_variable
 from stagecache.errors import (
     ConstModelError,
     ConstraintError,
@@ -49,7 +49,7 @@ class Work(Subsystem):
     def __init__(self, forces: list[AbstractForce]) -> None:
         self.forces = forces
 
-    def realize_dynamics(self, state: State) -> None:
+    def realize_acceleration(self, state: State) -> None:
         state[self].upd_zdot()[0] = sum(force.calc_power(state) for force in self.forces)
 
 
@@ -126,10 +126,10 @@ def test_its_work_is_the_change_of_energy(name: str) -> None:
     force = model.system.add(FORCES[name](model), "force")
     work = model.system.add(Work([force]), "work")
     state = model.state()
-    model.system.realize(state, Stage.VELOCITY)
+    model.system.realize(state, Stage.DYNAMICS)
     before, stored = (f(state) for f in (model.system.calc_kinetic_energy, force.potential_energy))
     after = simulate(model.system, state, 1.0, accuracy=1e-9)[-1]
-    model.system.realize(after, Stage.VELOCITY)
+    model.system.realize(after, Stage.DYNAMICS)
     kinetic = model.system.calc_kinetic_energy(after)
     done = float(work.done(after))
     assert abs(done) > 1e-3  # it has acted
@@ -144,7 +144,7 @@ def test_its_force_on_u_is_its_power_for_each_u(name: str) -> None:
     model = Model()
     force = model.system.add(FORCES[name](model), "force")
     state = model.state()
-    model.system.realize(state, Stage.VELOCITY)
+    model.system.realize(state, Stage.DYNAMICS)
     on_u = model.system.matter.applied_force(state)
     assert on_u @ state.u == pytest.approx(force.calc_power(state), rel=1e-10)
 
@@ -313,6 +313,48 @@ def test_a_force_of_ones_own_needs_one_method() -> None:
     state.time = 5.0
     system.realize(state, Stage.ACCELERATION)
     assert state.udot[0] == pytest.approx(3.0)
+
+
+class Muscle(AbstractForce):
+    """A force by an activation, which is a z, and by a command that invalidates Dynamics."""
+
+    activation = z_variable([0.0])
+    command = discrete(0.0, invalidates=Stage.DYNAMICS)
+
+    def __init__(self, cart: Any) -> None:
+        super().__init__(cart.matter)
+        self.cart = cart
+
+    def calc_force(self, state: State, forces: ForceSum) -> None:
+        total = float(self.activation(state)[0]) + self.command(state)
+        forces.add_mobility_force(self.cart, 0, total)
+
+
+def test_a_force_of_ones_own_is_computed_again_whatever_it_depends_on() -> None:
+    system = MultibodySystem()
+    cart = system.matter.add_body("cart", system.matter.ground, Slider(), mass_properties=MASS)
+    muscle = system.add(Muscle(cart), "muscle")
+    state = system.new_state()
+    system.realize(state, Stage.ACCELERATION)
+    muscle.activation.set(state, [4.0])
+    system.realize(state, Stage.ACCELERATION)
+    assert state.udot == pytest.approx([2.0])
+    muscle.command.set(state, 2.0)
+    system.realize(state, Stage.ACCELERATION)
+    assert state.udot == pytest.approx([3.0])
+
+
+def test_all_forces_declare_what_they_read() -> None:
+    model = Model()
+    for i, make in enumerate(FORCES.values()):
+        model.system.add(make(model), f"force_{i}")
+    push = model.system.add(DiscreteForces(model.system.matter), "push")
+    state = model.state()
+    push.set_mobility_force(state, model.arm, 0, 3.0)
+    push.set_body_force(state, model.head, [0, 0, 0, 0, 1.0, 0])
+    with strict(state):
+        model.system.realize(state, Stage.ACCELERATION)
+        model.system.calc_energy(state)
 
 
 # ---------------------------------------------------------------------- refusals

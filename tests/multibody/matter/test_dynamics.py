@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 
 from stagecache import Stage, State
 from stagecache.errors import (
+    AdoptionError,
     ConstraintError,
     MassMatrixError,
     ShapeError,
@@ -19,11 +20,14 @@ from stagecache.multibody import (
     Ball,
     Free,
     Gravity,
+    MatterSubsystem,
     MobilizedBody,
     MultibodySystem,
     Pin,
     RodConstraint,
+    Slider,
     Transform,
+    Translation,
     Weld,
     WeldConstraint,
 )
@@ -321,6 +325,27 @@ def test_a_tree_without_mass_leaves_udot_to_others() -> None:
     assert np.isnan(state.udot).all()
 
 
+def test_a_force_on_a_tree_of_another_system_is_refused() -> None:
+    system, other = MultibodySystem(), MultibodySystem()
+    with pytest.raises(AdoptionError, match="another System"):
+        system.add(Gravity(other.matter))
+    assert len(system.subsystems) == len(other.subsystems)
+
+
+def test_reactions_of_a_second_tree_are_found_and_of_others_refused() -> None:
+    system = MultibodySystem(one=MatterSubsystem(), two=MatterSubsystem())
+    one, two = (s for s in system.subsystems if isinstance(s, MatterSubsystem))
+    stone = two.add_body("stone", two.ground, Weld(), mass_properties={"mass": 2.0})
+    system.add(Gravity(two))
+    state = system.new_state()
+    system.realize(state, Stage.ACCELERATION)
+    found = system.calc_reaction_forces(state, two)
+    np.testing.assert_allclose(found[stone.index], [0, 0, 0, 0, 2 * 9.81, 0], atol=1e-12)
+    assert system.calc_reaction_forces(state).shape == system.calc_reaction_forces(state, one).shape
+    with pytest.raises(WrongTypeError, match="not a matter of this System"):
+        system.calc_reaction_forces(state, MatterSubsystem())
+
+
 def test_a_joint_that_moves_no_mass_is_named() -> None:
     system = MultibodySystem()
     arm = system.matter.add_body(
@@ -332,6 +357,25 @@ def test_a_joint_that_moves_no_mass_is_named() -> None:
         system.realize(state, Stage.ACCELERATION)
     hand.lock(state)
     system.realize(state, Stage.ACCELERATION)  # it is not asked to move
+
+
+@pytest.mark.parametrize("k", range(12))
+def test_a_point_mass_has_no_inertia_about_its_arm_however_it_is_turned(k: int) -> None:
+    system = MultibodySystem()
+    point = {"mass": 2.0, "center": [0.3, -0.7, 0.4]}
+    ball = system.matter.add_body("bob", system.matter.ground, Ball(), mass_properties=point)
+    rail = system.matter.add_body("rail", system.matter.ground, Slider())
+    system.matter.add_body("stone", rail, Translation(), mass_properties={"mass": 2.0})
+    system.add(Gravity(system.matter), "gravity")
+    state = system.new_state()
+    ball.q.set(state, [1.0, 0.01 * k, 0.02 * k, 0.013 * k])
+    for free, name in ((ball, "bob"), (rail, "rail|stone")):
+        for held in (ball, rail):
+            held.unlock(state) if held is free else held.lock(state)
+        system.realize(state, Stage.TIME)
+        system.prescribe(state)
+        with pytest.raises(MassMatrixError, match=name):
+            system.realize(state, Stage.ACCELERATION)
 
 
 def test_forces_on_a_tree_without_mass_are_refused() -> None:

@@ -159,6 +159,7 @@ def refused() -> list[tuple[Any, type[Exception], str]]:
         (lambda: ball.lock(state, coordinate=1), MotionError, "whose qdot is not its u"),
         (lambda: driven.lock(state, coordinate=0), MotionError, "has a motion"),
         (lambda: gimbal.lock(whole, coordinate=0), MotionError, "as a whole"),
+        (lambda: gimbal.unlock(whole, coordinate=0), MotionError, "as a whole"),
         (lambda: gimbal.lock(fast, coordinate=1), MotionError, "locked at Velocity"),
     ]
 
