@@ -34,14 +34,14 @@ from typing import Any, Final, NoReturn
 
 from stagecache.errors import ComparisonError, CycleError, short_repr
 from stagecache.graph.releasing import let_go
-from stagecache.graph.store import COMPUTING, SHUT, VOID, Store, clock_of
+from stagecache.graph.store import CLOSED, COMPUTING, SHUT, VOID, Store, clock_of
 
 DEEPEST: Final = 24  # computations of a thread inside each other, of about three Python frames each
 LONGEST_WAIT: Final = (
     1.0  # seconds until a thread looks anew: an error may have kept it from being woken
 )
 
-UNKNOWN: Final = SHUT  # in place of the time of a change: above every clock
+UNKNOWN: Final = CLOSED >> 1  # in place of the time of a change: above every clock; as SHUT
 
 Function = Callable[..., Any]
 Equal = Callable[[Any, Any], Any]
