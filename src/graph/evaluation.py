@@ -33,15 +33,15 @@ from types import TracebackType
 from typing import Any, Final, NoReturn
 
 from stagecache.errors import ComparisonError, CycleError, short_repr
-from stagecache.graph.releasing import let_go
-from stagecache.graph.store import CLOSED, COMPUTING, SHUT, VOID, Store, clock_of
+from stagecache.graph.releasing import drop, let_go
+from stagecache.graph.store import COMPUTING, SHUT, VOID, Store, clock_of
 
 DEEPEST: Final = 24  # computations of a thread inside each other, of about three Python frames each
 LONGEST_WAIT: Final = (
     1.0  # seconds until a thread looks anew: an error may have kept it from being woken
 )
 
-UNKNOWN: Final = CLOSED >> 1  # in place of the time of a change: above every clock; as SHUT
+UNKNOWN: Final = 1 << 59  # in place of the time of a change: above every clock, as SHUT is
 
 Function = Callable[..., Any]
 Equal = Callable[[Any, Any], Any]
@@ -229,7 +229,7 @@ class Evaluator:
                     store.values[node] = value
                     store.raise_version(node)
                 marks[node] = start if marks[node] == COMPUTING else ~store.clock
-                running.pop(node, None)  # a finalizer may have computed it, and released it
+                drop(running, node)  # a finalizer may have computed it, and released it
                 if WAITING or self._failures:
                     self._ended(node)
                 let_go(before, computed)

@@ -19,3 +19,11 @@ def replace(items: list[Any], place: int, value: Any) -> Any:
 
 def let_go(_one: object, _other: object = None) -> None:
     """Do nothing: the arguments live until this is called."""
+
+
+def drop(numbers: dict[int, int], key: int) -> None:
+    """Remove a key, if it is there; compiled, `dict.pop` takes five times as long."""
+    try:  # noqa: SIM105  # suppress() is called
+        del numbers[key]
+    except KeyError:
+        pass
