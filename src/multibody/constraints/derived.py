@@ -28,7 +28,7 @@ STEP: Final = 1e-3
 """The step of first derivatives, in units of lengths of the model, and in radians."""
 
 WIDE: Final = 5e-3
-"""That of second ones."""
+"""The step of second derivatives, likewise."""
 
 TOLERANCE: Final = 1e-6
 """The relative difference of derivatives that are given and derived, from which it is an error."""

@@ -1,4 +1,4 @@
-r"""Forces on a tree: the base of all, and what a force of one's own adds its parts to.
+r"""Forces on a tree: the base class of all, and the sum that a force adds its parts to.
 
 ::
 

@@ -194,8 +194,8 @@ class MobilityDamper(AbstractMobilityForce):
         return self._applied(state)
 
     @cached(prerequisites=(), unit="J")
-    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it has none
-        """It has none."""
+    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it is constant
+        """Its potential energy, which is 0 [J]."""
         return 0.0
 
 
@@ -231,8 +231,8 @@ class MobilityConstantForce(AbstractMobilityForce):
         return self._applied(state)
 
     @cached(prerequisites=(), unit="J")
-    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it has none
-        """It has none."""
+    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it is constant
+        """Its potential energy, which is 0 [J]."""
         return 0.0
 
 

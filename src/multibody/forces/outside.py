@@ -117,8 +117,8 @@ class DiscreteForces(AbstractForce):
         return self._applied(state)
 
     @cached(prerequisites=(), unit="J")
-    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it has none
-        """It has none."""
+    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it is constant
+        """Its potential energy, which is 0 [J]."""
         return 0.0
 
 

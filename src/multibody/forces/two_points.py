@@ -259,6 +259,6 @@ class TwoPointDamper(AbstractTwoPointForce):
         return self._applied(state)
 
     @cached(prerequisites=(), unit="J")
-    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it has none
-        """It has none."""
+    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it is constant
+        """Its potential energy, which is 0 [J]."""
         return 0.0
