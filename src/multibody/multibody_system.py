@@ -263,9 +263,9 @@ class MultibodySystem(System):
 
         Returns
         -------
-        ndarray of shape (bodies, 6)
-            By index of the body, at the origin of its frame M, in ground: moment [N m], then force
-            [N]. 0 for the ground.
+        ndarray
+            A row of 6 by index of the body, at the origin of its frame M, in ground: moment [N m],
+            then force [N]. 0 for the ground.
 
         Raises
         ------

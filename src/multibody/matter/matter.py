@@ -1294,12 +1294,13 @@ class MatterSubsystem(Subsystem):
         ----------
         state : State
             At Model or further; at Dynamics, if a force depends on all of that stage.
-        udot : (nu,) array_like
+        udot : array_like
+            Of all u of the matter.
 
         Returns
         -------
-        ndarray of shape (nu,)
-            [N m or N]
+        ndarray
+            As many [N m or N].
 
         Raises
         ------

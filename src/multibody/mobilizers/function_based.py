@@ -47,16 +47,16 @@ class FunctionBased(AbstractMobilizer):
 
     Parameters
     ----------
-    rotations : sequence of (axis, AbstractFunction, int)
-        Up to three: each an axis (3,), of any length but zero, a function [rad], and the index of
-        the q of which it is a function.
-    translations : sequence of (axis, AbstractFunction, int), optional
+    rotations : sequence of tuple
+        Up to three: each an axis (3,), of any length but zero, an `AbstractFunction` [rad], and the
+        index of the q of which it is a function.
+    translations : sequence of tuple, optional
         Up to three, likewise [m]; in F.
-    default_q : (nq,) array_like, optional
-        The q of the default State. The default is 0.
-    checked_at : (k, nq) array_like, optional
-        More q at which the derivatives of functions are compared with differences, when a body is
-        added; they are compared near the default q in any case.
+    default_q : array_like, optional
+        The q of the default State, as many as there are. The default is 0.
+    checked_at : array_like, optional
+        More q, row by row, at which the derivatives of functions are compared with differences,
+        when a body is added; they are compared near the default q in any case.
 
     Raises
     ------
