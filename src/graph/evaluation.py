@@ -41,8 +41,6 @@ LONGEST_WAIT: Final = (
     1.0  # seconds until a thread looks anew: an error may have kept it from being woken
 )
 
-UNKNOWN: Final = 1 << 59  # in place of the time of a change: above every clock, as SHUT is
-
 Function = Callable[..., Any]
 Equal = Callable[[Any, Any], Any]
 Arguments = tuple[Any, ...]
@@ -330,9 +328,7 @@ class Evaluator:
                     if change > mark:
                         break
             if change > mark:
-                if (
-                    change < UNKNOWN
-                ):  # else it is closed, or failed, which may be over without a write
+                if change < SHUT:  # else it is closed, or failed, which may be over without a write
                     for g in stack:
                         known.clocks[g] = change
                 return False
@@ -348,7 +344,7 @@ class Evaluator:
         return True
 
     def _last_change(self, node: int, reader: int, me: int) -> int:
-        """Validate a compared entry; return when its value last changed, or `UNKNOWN`."""
+        """Validate a compared entry; return when its value last changed, `SHUT` if that fails."""
         store = self._store
         mark = store.marks[node]
         if mark <= COMPUTING or 0 <= mark < store.gates[store.group_of[node]]:
@@ -358,10 +354,10 @@ class Evaluator:
                 raise
             except Exception as error:  # raised if it is read, after all
                 self._failures[node] = Failure(store.clock, error, reader, me)
-                return UNKNOWN
+                return SHUT
             mark = store.marks[node]
         if mark < store.gates[store.group_of[node]]:
-            return UNKNOWN  # there is nothing to compare with
+            return SHUT  # there is nothing to compare with
         return store.changed.get(node, mark)
 
     def _fail_again(self, node: int, me: int) -> None:

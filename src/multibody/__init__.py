@@ -19,7 +19,12 @@ from stagecache.multibody.constraints.points import (
     RodConstraint,
 )
 from stagecache.multibody.forces.bushing import LinearBushing
-from stagecache.multibody.forces.force import AbstractForce, ForceSum
+from stagecache.multibody.forces.force import (
+    AbstractForce,
+    ForceSum,
+    applied_from,
+    energy_from,
+)
 from stagecache.multibody.forces.gravity import Gravity
 from stagecache.multibody.forces.mobilities import (
     MobilityConstantForce,
@@ -115,6 +120,8 @@ __all__ = [
     "Universal",
     "Weld",
     "WeldConstraint",
+    "applied_from",
+    "energy_from",
     "with_euler_angles",
     "with_quaternions",
 ]

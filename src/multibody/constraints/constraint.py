@@ -103,3 +103,8 @@ class AbstractConstraint(Subsystem, ABC):
     def __str__(self) -> str:
         bodies: tuple[MobilizedBody, ...] = self.__dict__.get("bodies", ())
         return f"{self.name} of {' and '.join(f'body {body.name!r}' for body in bodies)}"
+
+
+def gives(constraint: AbstractConstraint, base: type[AbstractConstraint], name: str) -> bool:
+    """Return whether its class has a method of its own in place of that of a base."""
+    return getattr(type(constraint), name) is not getattr(base, name)

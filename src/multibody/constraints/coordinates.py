@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike
 from stagecache.checks import require_callable, require_number, whole_number
 from stagecache.errors import ConstraintError, KinematicsError, ShapeError, short_repr
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
-from stagecache.multibody.constraints.constraint import AbstractConstraint
+from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
 from stagecache.multibody.constraints.derived import (
     bias_by_x,
     bias_by_x_of_jacobian,
@@ -100,7 +100,7 @@ class AbstractCoordinateConstraint(AbstractConstraint):
 
         By default, by differences of `calc_jacobian`; or of `calc_error`, if both are left out.
         """
-        if _gives(self, "calc_jacobian"):
+        if gives(self, AbstractCoordinateConstraint, "calc_jacobian"):
             return bias_by_x_of_jacobian(self.calc_jacobian, x, rates, self._scales())
         return bias_by_x(self.calc_error, x, rates, self._scales())
 
@@ -122,11 +122,11 @@ class AbstractCoordinateConstraint(AbstractConstraint):
 
     @property
     def _gives_jacobian(self) -> bool:
-        return _gives(self, "calc_jacobian")
+        return gives(self, AbstractCoordinateConstraint, "calc_jacobian")
 
     @property
     def _gives_bias(self) -> bool:
-        return _gives(self, "calc_bias")
+        return gives(self, AbstractCoordinateConstraint, "calc_bias")
 
     def _scales(self, length: float | None = None) -> Array:
         """Return the scale of each coordinate: 1 of angles, and that of lengths [m] of others."""
@@ -253,11 +253,6 @@ def _is_angle(body: MobilizedBody, i: int) -> bool:
     if mobilizer.n(mobilizer.default_q) is not None:
         return i < mobilizer.nq - 3 or mobilizer.nu == 3
     return any(mobilizer.axes(mobilizer.default_q)[i][:3])
-
-
-def _gives(constraint: AbstractCoordinateConstraint, name: str) -> bool:
-    """Return whether its class has a method of its own."""
-    return getattr(type(constraint), name) is not getattr(AbstractCoordinateConstraint, name)
 
 
 def _pairs(coordinates: Any, what: str) -> list[tuple[Any, Any]]:

@@ -35,7 +35,7 @@ from typing import Any, Final
 import numpy as np
 
 from stagecache.multibody.constraints.checks import checked_pair, checked_result
-from stagecache.multibody.constraints.constraint import AbstractConstraint
+from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
 from stagecache.multibody.constraints.derived import (
     check_at,
     default_pose,
@@ -106,7 +106,7 @@ class AbstractPairConstraint(AbstractConstraint):
         That is the change of `calc_jacobian` along the velocity (6,), times the velocity. By
         default, by differences of that; or of `calc_error`, if both are left out.
         """
-        if _gives(self, "calc_jacobian"):
+        if gives(self, AbstractPairConstraint, "calc_jacobian"):
             return pose_bias_of_jacobian(self.calc_jacobian, pose, velocity, self._length)
         return pose_bias(self.calc_error, pose, velocity, self._length)
 
@@ -121,10 +121,10 @@ class AbstractPairConstraint(AbstractConstraint):
         one, two = map(default_pose, self.bodies)
 
         def check(pose: Transform, velocity: Array) -> None:
-            if _gives(self, "calc_jacobian"):
+            if gives(self, AbstractPairConstraint, "calc_jacobian"):
                 wanted = pose_jacobian(self.calc_error, pose, length)
                 require_equal(self.calc_jacobian(pose), wanted, f"calc_jacobian of {self}")
-            if _gives(self, "calc_bias"):
+            if gives(self, AbstractPairConstraint, "calc_bias"):
                 wanted = pose_bias_of_jacobian(self.calc_jacobian, pose, velocity, length)
                 require_equal(self.calc_bias(pose, velocity), wanted, f"calc_bias of {self}")
 
@@ -238,11 +238,6 @@ class AbstractPairConstraint(AbstractConstraint):
     def _poses(self, state: State) -> tuple[Transform, Transform]:
         one, two = self.bodies
         return one.pose(state), two.pose(state)
-
-
-def _gives(constraint: AbstractPairConstraint, name: str) -> bool:
-    """Return whether its class has a method of its own."""
-    return getattr(type(constraint), name) is not getattr(AbstractPairConstraint, name)
 
 
 def _block(forces: Array, axes: Array, signs: Array) -> Any:

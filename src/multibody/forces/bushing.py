@@ -17,21 +17,19 @@ from numpy.typing import ArrayLike
 from stagecache.errors import KinematicsError, OutOfRangeError, short_repr
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.constraints.pair_constraint import relative_pose, relative_velocity
-from stagecache.multibody.forces.force import AbstractForce, ForceSum
+from stagecache.multibody.forces.force import AbstractForce, ForceSum, applied_from, energy_from
 from stagecache.multibody.forces.two_points import checked_two
 from stagecache.multibody.geometry.orientation import angles_of_pose, n_of_angles
 from stagecache.multibody.geometry.spatial import Array, cross3
 from stagecache.multibody.geometry.transform import Transform, checked_frame
 from stagecache.multibody.matter.matter import MobilizedBody
-from stagecache.multibody.tree.applied_forces import AppliedForces
 from stagecache.state.state import State
-from stagecache.system.declare.cached import cached
 from stagecache.system.declare.variables import parameter
 
 
 def _poses(self: Any) -> tuple[Any, ...]:
     one, two = self.bodies
-    return (self.stiffness, one.pose, two.pose, self.matter.use_euler_angles)
+    return (self.stiffness, one.pose, two.pose)
 
 
 @final
@@ -126,20 +124,13 @@ class LinearBushing(AbstractForce):
         """Return the energy of the springs."""
         return 0.5 * float(np.array(self.stiffness(state)) @ self.calc_coordinates(state) ** 2)
 
-    @cached(
-        prerequisites=lambda self: (
+    applied = applied_from(
+        lambda self: (
             *(*_poses(self), self.damping),
             *(body.velocity for body in self.bodies),
         )
     )
-    def applied(self, state: State) -> AppliedForces:
-        """The forces on both bodies."""
-        return self._applied(state)
-
-    @cached(prerequisites=_poses, unit="J")
-    def potential_energy(self, state: State) -> float:
-        """Its potential energy [J]."""
-        return self._potential_energy(state)
+    potential_energy = energy_from(_poses)
 
     def _frames(self, state: State) -> tuple[Transform, Transform]:
         """Return F and M in ground."""

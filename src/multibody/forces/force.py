@@ -18,8 +18,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.checks import require_number, require_type, whole_number
-from stagecache.errors import ConstModelError, OutOfRangeError, UnknownBodyError, short_repr
+from stagecache.checks import require_number, require_type
+from stagecache.errors import ConstModelError, UnknownBodyError, short_repr
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array, cross3
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
@@ -27,7 +27,8 @@ from stagecache.multibody.tree.applied_forces import NO_FORCES, AppliedForces
 from stagecache.multibody.tree.layout import Indices, TreeLayout
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.declare.cached import cached
+from stagecache.system.declare.cached import CachedDeclaration, cached
+from stagecache.system.declare.declaration import Prerequisites, check_prerequisites
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import parameter
 
@@ -115,7 +116,7 @@ class ForceSum:
         UnknownBodyError, OutOfRangeError, NotANumberError
         """
         self._require_own(body)
-        place = checked_index(body, u, f"a force on {body}")
+        place = body._checked_coordinate(u)
         value = require_number(force, f"a force on u {place} of {body}")
         self._u.append(self._layout.joints[self._layout.rows[body.index]].u.start + place)
         self._values.append(value)
@@ -143,24 +144,6 @@ class ForceSum:
             )
 
 
-def checked_index(body: MobilizedBody, u: Any, what: str) -> int:
-    """Return the index of a u of the joint of a body.
-
-    Raises
-    ------
-    OutOfRangeError
-    """
-    place, count = whole_number(u), body.mobilizer.nu
-    if place is None or not 0 <= place < count:
-        raise OutOfRangeError(
-            f"{what}: its joint, a {body.mobilizer!r}, has no such u",
-            f"an index from 0 to {count - 1}" if count else "a joint with u",
-            short_repr(u),
-            "count the u of the joint from 0",
-        )
-    return place
-
-
 def checked_body(body: Any, what: str) -> MobilizedBody:
     """Return a body.
 
@@ -183,8 +166,8 @@ class AbstractForce(Subsystem, ABC):
 
     It has `calc_force`, and `calc_potential_energy` if it has an energy. They depend on all of
     stage Dynamics: on time, q, u, z, and all variables but those of Acceleration and Report. To
-    have them called only where certain things have changed, declare `applied` and
-    `potential_energy` anew, with prerequisites; see `TwoPointSpring`.
+    have them called only where certain things have changed, declare the entries anew, with
+    prerequisites: ``applied = applied_from(...)``, ``potential_energy = energy_from(...)``.
 
     Parameters
     ----------
@@ -272,3 +255,35 @@ class AbstractForce(Subsystem, ABC):
 
     def __str__(self) -> str:
         return f"force {self.name!r}"
+
+
+def applied_from(prerequisites: Prerequisites) -> CachedDeclaration[AppliedForces]:
+    """Declare `applied` of a class of forces that depend on certain items only.
+
+    Parameters
+    ----------
+    prerequisites : tuple or callable
+        All that `calc_force` reads; same as for `cached`.
+
+    Raises
+    ------
+    DeclarationError, WrongTypeError
+    """
+    named: Any = check_prerequisites(prerequisites, "applied_from()")
+
+    def with_form(self: Any) -> tuple[Any, ...]:  # which decides the places of u
+        own = named(self) if callable(named) else named
+        return (*own, self.matter.use_euler_angles)
+
+    given = None if named is None else with_form
+    return cached(prerequisites=given)(AbstractForce._applied)
+
+
+def energy_from(prerequisites: Prerequisites) -> CachedDeclaration[float]:
+    """Declare `potential_energy` of a class of forces, as `applied_from`; ``()`` if it is 0.
+
+    Raises
+    ------
+    DeclarationError, WrongTypeError
+    """
+    return cached(prerequisites=prerequisites, unit="J")(AbstractForce._potential_energy)

@@ -3,12 +3,10 @@
 from typing import final
 
 from stagecache.multibody.checks import checked_array
-from stagecache.multibody.forces.force import AbstractForce, ForceSum
+from stagecache.multibody.forces.force import AbstractForce, ForceSum, applied_from, energy_from
 from stagecache.multibody.geometry.spatial import Array, forces_about_origin
 from stagecache.multibody.matter.matter import MatterSubsystem
-from stagecache.multibody.tree.applied_forces import AppliedForces
 from stagecache.state.state import State
-from stagecache.system.declare.cached import cached
 from stagecache.system.declare.variables import parameter
 
 Vector = tuple[float, float, float]
@@ -67,15 +65,8 @@ class Gravity(AbstractForce):
         centers = self.matter.tree_centers(state)
         return -float(self.matter.tree_masses @ centers @ self._acceleration(state))
 
-    @cached(prerequisites=lambda self: (self.acceleration, self.matter.tree_centers))
-    def applied(self, state: State) -> AppliedForces:
-        """The weights of all bodies."""
-        return self._applied(state)
-
-    @cached(prerequisites=lambda self: (self.acceleration, self.matter.tree_centers), unit="J")
-    def potential_energy(self, state: State) -> float:
-        """Its potential energy [J]."""
-        return self._potential_energy(state)
+    applied = applied_from(lambda self: (self.acceleration, self.matter.tree_centers))
+    potential_energy = energy_from(lambda self: (self.acceleration, self.matter.tree_centers))
 
     def _acceleration(self, state: State) -> Array:
         return checked_array(self.acceleration(state), (3,), f"{self.acceleration}")

@@ -15,15 +15,20 @@ All numbers are parameters of the State. Where a q is not the integral of its u,
 there is no such spring.
 """
 
+from abc import abstractmethod
 from typing import Any, final
 
 from stagecache.checks import require_number
 from stagecache.errors import KinematicsError
-from stagecache.multibody.forces.force import AbstractForce, ForceSum, checked_body, checked_index
+from stagecache.multibody.forces.force import (
+    AbstractForce,
+    ForceSum,
+    applied_from,
+    checked_body,
+    energy_from,
+)
 from stagecache.multibody.matter.matter import MobilizedBody
-from stagecache.multibody.tree.applied_forces import AppliedForces
 from stagecache.state.state import State
-from stagecache.system.declare.cached import cached
 from stagecache.system.declare.variables import parameter
 
 
@@ -54,15 +59,15 @@ class AbstractMobilityForce(AbstractForce):
         what = type(self).__name__
         self.body = checked_body(body, what)
         super().__init__(self.body.matter)
-        self.coordinate = checked_index(self.body, coordinate, f"{what} on {self.body}")
+        self.coordinate = self.body._checked_coordinate(coordinate)
 
     def calc_force(self, state: State, forces: ForceSum) -> None:
         """Add `calc_mobility_force`."""
         forces.add_mobility_force(self.body, self.coordinate, self.calc_mobility_force(state))
 
+    @abstractmethod
     def calc_mobility_force(self, state: State) -> float:
         """Return the force on the u [N m or N]."""
-        raise NotImplementedError
 
     def _q(self, state: State) -> float:
         return float(self.body.q(state)[self.coordinate])
@@ -84,12 +89,11 @@ def _checked_paired(body: MobilizedBody, what: str) -> None:
 
 
 def _of_spring(self: Any) -> tuple[Any, ...]:
-    # The place of its u in the matter depends on the form of orientations.
-    return (self.stiffness, self.rest, self.body.q, self.matter.use_euler_angles)
+    return (self.stiffness, self.rest, self.body.q)
 
 
 def _of_stop(self: Any) -> tuple[Any, ...]:
-    return (self.stiffness, self.bounds, self.body.q, self.matter.use_euler_angles)
+    return (self.stiffness, self.bounds, self.body.q)
 
 
 @final
@@ -148,15 +152,8 @@ class MobilitySpring(AbstractMobilityForce):
         """Return the energy of the spring."""
         return 0.5 * float(self.stiffness(state)) * self._stretch(state) ** 2
 
-    @cached(prerequisites=_of_spring)
-    def applied(self, state: State) -> AppliedForces:
-        """Its force."""
-        return self._applied(state)
-
-    @cached(prerequisites=_of_spring, unit="J")
-    def potential_energy(self, state: State) -> float:
-        """Its potential energy [J]."""
-        return self._potential_energy(state)
+    applied = applied_from(_of_spring)
+    potential_energy = energy_from(_of_spring)
 
     def _stretch(self, state: State) -> float:
         return self._q(state) - float(self.rest(state))
@@ -188,15 +185,8 @@ class MobilityDamper(AbstractMobilityForce):
         """Return the force of the damper."""
         return -float(self.damping(state)) * self._u(state)
 
-    @cached(prerequisites=lambda self: (self.damping, self.body.u, self.matter.use_euler_angles))
-    def applied(self, state: State) -> AppliedForces:
-        """Its force."""
-        return self._applied(state)
-
-    @cached(prerequisites=(), unit="J")
-    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it is constant
-        """Its potential energy, which is 0 [J]."""
-        return 0.0
+    applied = applied_from(lambda self: (self.damping, self.body.u))
+    potential_energy = energy_from(())
 
 
 @final
@@ -225,15 +215,8 @@ class MobilityConstantForce(AbstractMobilityForce):
         """Return the force."""
         return float(self.force(state))
 
-    @cached(prerequisites=lambda self: (self.force, self.matter.use_euler_angles))
-    def applied(self, state: State) -> AppliedForces:
-        """Its force."""
-        return self._applied(state)
-
-    @cached(prerequisites=(), unit="J")
-    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it is constant
-        """Its potential energy, which is 0 [J]."""
-        return 0.0
+    applied = applied_from((force,))
+    potential_energy = energy_from(())
 
 
 @final
@@ -293,15 +276,8 @@ class MobilityStop(AbstractMobilityForce):
         """Return the energy of its spring."""
         return 0.5 * float(self.stiffness(state)) * self._excess(state) ** 2
 
-    @cached(prerequisites=lambda self: (*_of_stop(self), self.dissipation, self.body.u))
-    def applied(self, state: State) -> AppliedForces:
-        """Its force."""
-        return self._applied(state)
-
-    @cached(prerequisites=_of_stop, unit="J")
-    def potential_energy(self, state: State) -> float:
-        """Its potential energy [J]."""
-        return self._potential_energy(state)
+    applied = applied_from(lambda self: (*_of_stop(self), self.dissipation, self.body.u))
+    potential_energy = energy_from(_of_stop)
 
     def _excess(self, state: State) -> float:
         """Return by how much q is beyond a bound: negative below, 0 between them."""

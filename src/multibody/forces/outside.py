@@ -7,12 +7,10 @@ from numpy.typing import ArrayLike
 
 from stagecache.checks import require_callable, require_number
 from stagecache.multibody.checks import checked_array
-from stagecache.multibody.forces.force import AbstractForce, ForceSum, checked_index
+from stagecache.multibody.forces.force import AbstractForce, ForceSum, applied_from, energy_from
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
-from stagecache.multibody.tree.applied_forces import AppliedForces
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.declare.cached import cached
 from stagecache.system.declare.variables import discrete
 
 OnU = tuple[tuple[int, int, float], ...]
@@ -72,7 +70,7 @@ class DiscreteForces(AbstractForce):
         StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
         """
         self.matter._checked_own(body, f"the body of a force of {self.name}")
-        place = checked_index(body, u, f"a force of {self.name} on {body}")
+        place = body._checked_coordinate(u)
         value = require_number(force, f"a force of {self.name} on {body}")
         others = [f for f in self.mobility_forces(state) if f[:2] != (body.index, place)]
         self.mobility_forces.set(state, (*others, (body.index, place, value)))
@@ -106,20 +104,8 @@ class DiscreteForces(AbstractForce):
             forces.add_moment(bodies[index], values[:3])
             forces.add_force(bodies[index], (0.0, 0.0, 0.0), values[3:])
 
-    @cached(
-        prerequisites=lambda self: (
-            *(self.mobility_forces, self.body_forces),
-            *(self.matter.pose, self.matter.use_euler_angles),
-        )
-    )
-    def applied(self, state: State) -> AppliedForces:
-        """All that is set."""
-        return self._applied(state)
-
-    @cached(prerequisites=(), unit="J")
-    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it is constant
-        """Its potential energy, which is 0 [J]."""
-        return 0.0
+    applied = applied_from(lambda self: (self.mobility_forces, self.body_forces, *self.matter.pose))
+    potential_energy = energy_from(())
 
 
 @final

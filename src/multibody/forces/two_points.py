@@ -9,6 +9,7 @@ r"""Forces along the line between two points of two bodies: spring and damper.
 A tension t pulls body 1 by t e at p1, and body 2 by -t e at p2.
 """
 
+from abc import abstractmethod
 from typing import Any, Final, final
 
 import numpy as np
@@ -17,12 +18,16 @@ from numpy.typing import ArrayLike
 from stagecache.checks import require_number
 from stagecache.errors import ConstraintError, KinematicsError
 from stagecache.multibody.checks import checked_array
-from stagecache.multibody.forces.force import AbstractForce, ForceSum, checked_body
+from stagecache.multibody.forces.force import (
+    AbstractForce,
+    ForceSum,
+    applied_from,
+    checked_body,
+    energy_from,
+)
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MobilizedBody
-from stagecache.multibody.tree.applied_forces import AppliedForces
 from stagecache.state.state import State
-from stagecache.system.declare.cached import cached
 from stagecache.system.declare.variables import parameter
 
 SHORTEST: Final = 1e-100
@@ -30,7 +35,7 @@ SHORTEST: Final = 1e-100
 
 
 def _poses(self: Any) -> tuple[Any, ...]:
-    return (self.bodies[0].pose, self.bodies[1].pose, self.matter.use_euler_angles)
+    return (self.bodies[0].pose, self.bodies[1].pose)
 
 
 class AbstractTwoPointForce(AbstractForce):
@@ -81,9 +86,9 @@ class AbstractTwoPointForce(AbstractForce):
             _, end = self._ends(state)
             forces.add_between(*self.bodies, end, -tension * self._direction(state))
 
+    @abstractmethod
     def calc_tension(self, state: State) -> float:
         """Return the force by which it pulls the points together [N]."""
-        raise NotImplementedError
 
     def calc_length(self, state: State) -> float:
         """Return the distance of the points [m]. Reads the poses of the bodies."""
@@ -194,15 +199,8 @@ class TwoPointSpring(AbstractTwoPointForce):
         """Return the energy of the spring."""
         return 0.5 * float(self.stiffness(state)) * self._stretch(state) ** 2
 
-    @cached(prerequisites=lambda self: (self.stiffness, self.length, *_poses(self)))
-    def applied(self, state: State) -> AppliedForces:
-        """The forces on both bodies."""
-        return self._applied(state)
-
-    @cached(prerequisites=lambda self: (self.stiffness, self.length, *_poses(self)), unit="J")
-    def potential_energy(self, state: State) -> float:
-        """Its potential energy [J]."""
-        return self._potential_energy(state)
+    applied = applied_from(lambda self: (self.stiffness, self.length, *_poses(self)))
+    potential_energy = energy_from(lambda self: (self.stiffness, self.length, *_poses(self)))
 
     def _stretch(self, state: State) -> float:
         return self.calc_length(state) - float(self.length(state))
@@ -248,17 +246,10 @@ class TwoPointDamper(AbstractTwoPointForce):
             return 0.0
         return float(self.damping(state)) * float(self._direction(state) @ relative)
 
-    @cached(
-        prerequisites=lambda self: (
+    applied = applied_from(
+        lambda self: (
             *(self.damping, *_poses(self)),
             *(body.velocity for body in self.bodies),
         )
     )
-    def applied(self, state: State) -> AppliedForces:
-        """The forces on both bodies."""
-        return self._applied(state)
-
-    @cached(prerequisites=(), unit="J")
-    def potential_energy(self, state: State) -> float:  # noqa: ARG002  # it is constant
-        """Its potential energy, which is 0 [J]."""
-        return 0.0
+    potential_energy = energy_from(())

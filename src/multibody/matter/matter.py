@@ -379,13 +379,19 @@ class MobilizedBody(MatterPart):
             self.matter.joint_lock[self.index].set(state, lock)
 
     def _checked_coordinate(self, coordinate: Any) -> int:
+        """Return the index of a u of the joint, or of a q whose qdot it is.
+
+        Raises
+        ------
+        OutOfRangeError
+        """
         number, count = whole_number(coordinate), self.mobilizer.nu
         if number is None or not 0 <= number < count:
             raise OutOfRangeError(
                 f"coordinate {short_repr(coordinate)} of {self}: does not exist",
-                f"an index from 0 to {count - 1}" if count else "a joint with q",
-                short_repr(coordinate),
-                "count the q of the joint from 0",
+                f"an index from 0 to {count - 1}" if count else "a joint with u",
+                f"{short_repr(coordinate)}, of a {self.mobilizer!r}",
+                "count the u of the joint from 0",
             )
         return number
 
@@ -1219,7 +1225,7 @@ class MatterSubsystem(Subsystem):
     @cached(prerequisites=lambda self: (*_applied(self), self.use_euler_angles))
     def applied_forces(self, state: State) -> TreeForces:
         """The sum of all forces: spatial ones on bodies, and those on u."""
-        acting = [force.applied(state) for force in self.forces if force.is_enabled(state)]
+        acting = [force.applied(state) for force in self._forces if force.is_enabled(state)]
         return sum_of(self.layout(state), acting)
 
     @generalized_force(
@@ -1309,7 +1315,7 @@ class MatterSubsystem(Subsystem):
         found = self.multiply_by_m(state, udot)
         if _has_mass(self):
             found -= self.bias_force(state)
-        if _has_mass(self) or self.forces:
+        if _has_mass(self) or self._forces:
             found -= self.applied_force(state)
         return found
 
@@ -1424,6 +1430,7 @@ class MatterSubsystem(Subsystem):
         self._layouts = tuple(
             TreeLayout(self.bodies, use_euler_angles=angles) for angles in (False, True)
         )
+        self._forces = self.forces
         self._inertias = inertias_of(
             self._layouts[False], [body.mass_properties for body in self.bodies]
         )
@@ -1448,7 +1455,8 @@ class MatterSubsystem(Subsystem):
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out tables, which are made anew."""
-        left = ("_layouts", "_inertias", "_tables", "_arriving_bodies", "_arriving_groups")
+        made = ("_layouts", "_forces", "_inertias", "_tables")
+        left = (*made, "_arriving_bodies", "_arriving_groups")
         return {k: v for k, v in super().__getstate__().items() if k not in left}
 
 

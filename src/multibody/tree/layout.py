@@ -86,6 +86,9 @@ class TreeLayout:
         self.most_u = max(joint.mobilizer.nu for joint in joints)
         self.joint_of_q = np.array([j.row for j in joints for _ in range(j.mobilizer.nq)], np.intp)
         self.joint_of_u = np.array([j.row for j in joints for _ in range(j.mobilizer.nu)], np.intp)
+        self._first_u = np.array(
+            [j.u.start for j in joints for _ in range(j.mobilizer.nu)], np.intp
+        )
         self.joints = [joints[body] for body in self.bodies]
         self.varying = [j for j in joints if not j.mobilizer.has_constant_axes]
         self.related = [j for j in joints if j.mobilizer.n(j.mobilizer.default_q) is not None]
@@ -177,8 +180,7 @@ class TreeLayout:
 
     def are_whole_joints(self, mask: NDArray[np.bool_]) -> bool:
         """Tell whether a mask of u, (nu,), has all or none of the u of each joint."""
-        first = [self.joints[row].u.start for row in self.joint_of_u]
-        return bool((mask == mask[first]).all())
+        return bool((mask == mask[self._first_u]).all())
 
     def turns(self) -> NDArray[np.bool_] | None:
         """Return a mask (nq, nq), True where the first q turns the axis of the second one.

@@ -49,6 +49,8 @@ from stagecache.multibody import (
     Universal,
     Weld,
     WeldConstraint,
+    applied_from,
+    energy_from,
     with_euler_angles,
     with_quaternions,
 )
@@ -265,6 +267,8 @@ RECIPES: Final[Recipes] = {
     ).but(body=[*NO_BODY, w.foreign.body]),
     "DiscreteForces.clear": lambda w: call(_push(w).clear, w.pose),
     "CustomForce": lambda w: call(CustomForce, w.matter, _slide).but(matter=[3, None]),
+    "applied_from": lambda _: call(applied_from, ()),
+    "energy_from": lambda _: call(energy_from, ()),
     "ForceSum.add_force": lambda w: call(_sum(w).add_force, w.body, X, X).but(
         body=[*NO_BODY, w.foreign.body]
     ),

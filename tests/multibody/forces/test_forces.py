@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import Stage, State, Subsystem, discrete, simulate, strict, z_variable
+from stagecache import Stage, State, Subsystem, discrete, parameter, simulate, strict, z_variable
 from stagecache.errors import (
     ConstModelError,
     ConstraintError,
@@ -36,6 +36,8 @@ from stagecache.multibody import (
     Transform,
     TwoPointDamper,
     TwoPointSpring,
+    applied_from,
+    energy_from,
 )
 
 MASS = {"mass": 2.0, "center": [0.1, -0.2, 0.05], "inertia": [0.5, 0.4, 0.6]}
@@ -315,6 +317,39 @@ def test_a_force_of_ones_own_needs_one_method() -> None:
     assert state.udot[0] == pytest.approx(3.0)
 
 
+class Jet(AbstractForce):
+    """A force of one's own that says what it reads."""
+
+    thrust = parameter(3.0)
+    applied = applied_from((thrust,))
+    potential_energy = energy_from(())
+
+    def __init__(self, cart: Any) -> None:
+        super().__init__(cart.matter)
+        self.cart = cart
+
+    def calc_force(self, state: State, forces: ForceSum) -> None:
+        forces.add_mobility_force(self.cart, 0, self.thrust(state))
+
+
+def test_a_force_that_says_what_it_reads_is_computed_again_where_that_changes() -> None:
+    system = MultibodySystem()
+    cart = system.matter.add_body("cart", system.matter.ground, Slider(), mass_properties=MASS)
+    jet = system.add(Jet(cart), "jet")
+    state = system.new_state()
+    with strict(state):
+        system.realize(state, Stage.ACCELERATION)
+        assert state.udot == pytest.approx([1.5])
+        assert jet.potential_energy(state) == 0.0
+        version = jet.applied.version(state)
+        state.q, state.u, state.time = [2.0], [1.0], 3.0
+        system.realize(state, Stage.ACCELERATION)
+        assert jet.applied.version(state) == version
+        jet.thrust.set(state, 4.0)
+        system.realize(state, Stage.ACCELERATION)
+        assert state.udot == pytest.approx([2.0])
+
+
 class Muscle(AbstractForce):
     """A force by an activation, which is a z, and by a command that invalidates Dynamics."""
 
@@ -366,7 +401,7 @@ def refused() -> list[tuple[Any, type[Exception], str]]:
     return [
         (lambda: Gravity("matter"), WrongTypeError, "not a matter|for something"),  # type: ignore[arg-type]
         (lambda: Gravity(model.system.matter, (1.0, 2.0)), ShapeError, "acceleration"),  # type: ignore[arg-type]
-        (lambda: MobilitySpring(arm, 1, 1.0), OutOfRangeError, "no such u"),
+        (lambda: MobilitySpring(arm, 1, 1.0), OutOfRangeError, "does not exist"),
         (lambda: MobilitySpring(ground, 0, 1.0), OutOfRangeError, "a joint with u"),
         (lambda: MobilitySpring(arm, 0, -1.0), OutOfRangeError, "stiffness"),
         (lambda: MobilitySpring(arm, 0, "x"), NotANumberError, "stiffness"),  # type: ignore[arg-type]

@@ -152,7 +152,7 @@ def refused() -> list[tuple[Any, type[Exception], str]]:
     return [
         (lambda: gimbal.lock(state, coordinate=3), OutOfRangeError, "does not exist"),
         (lambda: gimbal.lock(state, coordinate=-1), OutOfRangeError, "from 0 to 2"),
-        (lambda: weld.lock(state, coordinate=0), OutOfRangeError, "a joint with q"),
+        (lambda: weld.lock(state, coordinate=0), OutOfRangeError, "a joint with u"),
         (lambda: gimbal.unlock(state, coordinate=3), OutOfRangeError, "does not exist"),
         (lambda: gimbal.is_locked(whole, coordinate=3), OutOfRangeError, "does not exist"),
         (lambda: gimbal.lock(state, "x", coordinate=1), NotANumberError, "coordinate 1"),
