@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from stagecache.state import (
         AutoUpdateVariable,
         CacheEntry,
+        ContinuousElement,
         ContinuousState,
         ContinuousVariable,
         DiagramContinuousState,
@@ -178,6 +179,7 @@ __all__ = [
     "AutoUpdateVariable",
     "CacheEntry",
     "Checkpoint",
+    "ContinuousElement",
     "ContinuousState",
     "ContinuousVariable",
     "CoordinateDirection",
