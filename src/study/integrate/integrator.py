@@ -111,7 +111,8 @@ class Integrator(Study):
     ----------
     system : System
     method : str
-        "DOP853" (order 8), "RK45", "RK23", "Verlet" (order 2), "Euler" (order 1, semi-explicit);
+        "DOP853" (order 8), "RK45", "RK23", "Verlet" (order 2), "Euler" (order 1, semi-explicit),
+        and to compare with others "Merson", "Fehlberg" and "ExplicitEuler";
         for stiff Systems "Radau", "BDF", and without constraints "LSODA".
     name, version : str
     **options
