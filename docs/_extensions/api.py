@@ -27,6 +27,8 @@ INHERITED = {
     *("TimeStepper", "Integrator", "IntegratorStatistics", "Assembler", "AssemblerStatistics"),
     *("ScheduledEventHandler", "PeriodicEventHandler", "TriggeredEventHandler"),
     *("ScheduledEventReporter", "PeriodicEventReporter", "TriggeredEventReporter"),
+    *("InitializationEventHandler", "InitializationEventReporter"),
+    *("TerminationEventHandler", "TerminationEventReporter"),
     *("Store", "ContinuousState", "DiagramContinuousState"),
 }
 
