@@ -39,6 +39,7 @@ from numpy.typing import ArrayLike
 
 from stagecache.checks import (
     did_you_mean,
+    require_bool,
     require_name,
     require_new_name,
     require_number,
@@ -90,6 +91,7 @@ from stagecache.multibody.matter.drives import (
 from stagecache.multibody.matter.skeletons import BONE, ORIGIN, in_ground, skeletons_of
 from stagecache.multibody.mobilizers.checks import check_mobilizer
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
+from stagecache.multibody.mobilizers.reversed import Reversed
 from stagecache.multibody.mobilizers.sequences import Weld
 from stagecache.multibody.motions.motion import AbstractMotion, check_motion
 from stagecache.multibody.tree.applied_forces import AnyForce, TreeForces, sum_of
@@ -908,6 +910,7 @@ class MatterSubsystem(Subsystem):
         mass_properties: MassProperties | Mapping[str, Any] | None = None,
         inboard_frame: Transform | None = None,
         outboard_frame: Transform | None = None,
+        reverse: bool = False,
         motion: AbstractMotion | None = None,
         coordinates: Iterable[Coordinate | str] | None = None,
         decorations: Iterable[AbstractDecoration] | None = None,
@@ -929,6 +932,9 @@ class MatterSubsystem(Subsystem):
             X_PF: the place of the joint on the parent. The default is the frame of the parent.
         outboard_frame : Transform, optional
             X_BM: the place of the joint on the body.
+        reverse : bool
+            True for a mobilizer that says how F moves in M: a Planar with its plane on the body,
+            for instance. `mobilizer` of the body is then a `Reversed`.
         motion : AbstractMotion, optional
             Its q as functions of time, where it is not locked. `prescribe` writes q and u. By
             default they are free.
@@ -964,6 +970,8 @@ class MatterSubsystem(Subsystem):
         require_new_name(name, [body.name for body in self._bodies], "body")
         self._checked_own(parent, f"the parent of body {name!r}")
         check_mobilizer(mobilizer, name, (body.mobilizer for body in self._bodies))
+        if require_bool(reverse, f"reverse of body {name!r}"):
+            mobilizer = Reversed(mobilizer)
         if motion is not None:
             check_motion(motion, mobilizer, name)
         taken = [*self.declarations, *[coordinate.name for coordinate in self.coordinates]]

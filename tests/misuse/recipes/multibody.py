@@ -9,6 +9,8 @@ from stagecache import Assembler
 from stagecache.multibody import (
     Ball,
     BallConstraint,
+    BendStretch,
+    Bushing,
     ConstantAngleConstraint,
     ConstantCoordinateConstraint,
     ConstantOrientationConstraint,
@@ -17,6 +19,7 @@ from stagecache.multibody import (
     CustomForce,
     Cylinder,
     DiscreteForces,
+    Ellipsoid,
     ForceSum,
     Free,
     FunctionBased,
@@ -39,7 +42,9 @@ from stagecache.multibody import (
     PointInPlaneConstraint,
     PointOnLineConstraint,
     Polynomial,
+    Reversed,
     RodConstraint,
+    Screw,
     Sinusoid,
     Slider,
     Steady,
@@ -60,7 +65,8 @@ from tests.misuse.world import World
 
 X: Final = (1.0, 0.0, 0.0)
 JOINTS: Final = (
-    Weld, Pin, Slider, Universal, Cylinder, Planar, Gimbal, Translation, Ball, Free
+    BendStretch, Bushing, Weld, Pin, Slider, Universal, Cylinder, Planar, Gimbal, Translation, Ball,
+    Free,
 )  # fmt: skip
 
 
@@ -293,6 +299,9 @@ RECIPES: Final[Recipes] = {
         body=[*NO_BODY, w.foreign.body], u=[1, -1]
     ),
     **{kind.__name__: joint(kind) for kind in JOINTS},
+    "Screw": lambda _: call(Screw, 0.1),
+    "Ellipsoid": lambda _: call(Ellipsoid, (0.1, 0.2, 0.3)).but(radii=[(1.0, -1.0, 1.0)]),
+    "Reversed": lambda _: call(Reversed, Pin()),
     "FunctionBased": lambda _: call(FunctionBased, [(X, Linear(1.0), 0)]).but(
         rotations=[[], [(X, Linear(1.0), 1)], [(X, sum, 0)], [((0, 0, 0), Linear(1.0), 0)]],
         translations=[[(X, Linear(1.0), -1)], [X]],
