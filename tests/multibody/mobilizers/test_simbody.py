@@ -95,7 +95,17 @@ def test_a_mobilizer_moves_as_simbodys_does(line: str) -> None:
 def test_the_recorded_numbers_are_those_of_the_installed_simbody(tmp_path: Path) -> None:
     program, source = tmp_path / "mobilizers", HERE / "mobilizers.cpp"
     libraries = ("-lSimTKsimbody", "-lSimTKmath", "-lSimTKcommon")
-    command = ["g++", "-O0", "-std=c++17", "-w", f"-I{INCLUDE}", source, "-o", program, *libraries]
+    command: list[str | Path] = [
+        "g++",
+        "-O0",
+        "-std=c++17",
+        "-w",
+        f"-I{INCLUDE}",
+        source,
+        "-o",
+        program,
+        *libraries,
+    ]
     subprocess.run(command, check=True, capture_output=True)
     printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     for found, expected in zip(printed.splitlines(), RECORDED, strict=True):
