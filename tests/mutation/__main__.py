@@ -33,7 +33,10 @@ ALSO = {
         "inspection/test_graph_view.py",
         "inspection/test_reads.py",
         "system/declare/test_declarations.py",
+        "system/declare/test_named_items.py",
         "system/core/test_state_file.py",
+        "system/core/test_transport.py",
+        "system/motion/test_paired.py",
     ),
 }
 """Tests of rooms above, by room: of what a room tells observers, explains, or does for a System."""
