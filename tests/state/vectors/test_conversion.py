@@ -228,6 +228,7 @@ def test_an_array_that_is_required_is_a_private_read_only_one_of_that_shape() ->
         (["a"], (1,), NotANumberError, "not real numbers"),
         ([np.nan], (1,), OutOfRangeError, "not finite"),
         ([np.inf], (1,), OutOfRangeError, "not finite"),
+        (MASKED, (2,), NotANumberError, "a masked array"),
     ],
 )
 def test_an_array_of_something_else_is_refused(
@@ -248,6 +249,8 @@ def test_an_array_of_objects_holds_them_as_they_are() -> None:
     assert converted(items, np.dtype(object), (2,), "items").tolist() == items
     rows = [[Fraction(1, 2), 1.0], [2, 3.0]]
     assert converted(rows, np.dtype(object), (2, 2), "rows").tolist() == rows
+    one = converted(np.array(5.0), np.dtype(object), (), "one").item()
+    assert (one, type(one)) == (5.0, float)
 
 
 def test_masked_numbers_are_missing_values_where_these_may_stand() -> None:

@@ -137,6 +137,19 @@ def test_a_qdot_that_an_earlier_hook_writes_is_kept(stage: Stage) -> None:
         state = state if stage == Stage.INSTANCE else state.copy()
 
 
+def test_a_copy_keeps_each_qdot_that_an_earlier_hook_wrote() -> None:
+    class Early(Mover):
+        def realize_time(self, state: State) -> None:
+            state[self].upd_qdot()[0] = 5.0
+
+    system = System(Early(), Early(), Mover())
+    state = system.new_state()
+    system.realize(state, Stage.TIME)
+    for twin in (state.copy(keep_cache=True), state):
+        system.realize(twin, VELOCITY)
+        assert twin.qdot.tolist() == [5.0, 5.0, 2.0]
+
+
 def test_a_qdot_that_is_written_by_hand_at_position_is_kept() -> None:
     system = System(Mover())
     state = system.new_state()
