@@ -27,6 +27,7 @@ EXPLAINED = Path(__file__).with_name("explained.toml")
 ALSO = {
     "graph": ("inspection/trace/test_trace_graphs.py", "inspection/strict/test_strict_graphs.py"),
     "state": (
+        "display/test_notebook_reprs.py",
         "inspection/explain/test_explain.py",
         "inspection/trace/test_trace.py",
         "inspection/strict/test_strict.py",
