@@ -181,7 +181,8 @@ def test_of_many_items_the_first_are_shown_half_of_them_entries(
         assert [n for n in names if n.startswith(f"{kind} ")] == [
             f"{kind} {i}" for i in range(count)
         ]
-    assert [n for n in names if n.startswith("...")] == ([f"... and {rest} more"] if rest else [])
+    said = [f"... and {rest} more"] if rest else []
+    assert [name for name in names if name.startswith("...")] == said
 
 
 def test_a_state_of_a_changed_topology_is_shown() -> None:
