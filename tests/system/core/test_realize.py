@@ -388,6 +388,26 @@ def test_a_state_that_is_half_done_is_copied_and_read() -> None:
         assert (crane.body.place(s), crane.load.height(s)) == (2.0, 4.0)
 
 
+def test_what_a_failing_hook_computed_is_not_there_at_once() -> None:
+    class Failing(Subsystem):
+        x = q_variable(1.0)
+
+        @cached(available_from=POSITION)
+        def place(self, state: State) -> float:
+            return self.x(state)
+
+        def realize_position(self, state: State) -> None:
+            assert self.place(state) == 1.0
+            raise HookError
+
+    failing = Failing()
+    state = state_of(failing)
+    with pytest.raises(HookError):
+        state.system.realize(state)
+    with pytest.raises(StageTooLowError):
+        failing.place(state)
+
+
 def test_what_a_failing_hook_allocated_is_forgotten() -> None:
     class Grabber(Noting):
         option = discrete(0, invalidates=MODEL)
