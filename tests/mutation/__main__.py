@@ -25,7 +25,11 @@ FOLDER = ROOT / "build" / "mutation"
 EXPLAINED = Path(__file__).with_name("explained.toml")
 
 ALSO = {
-    "graph": ("inspection/trace/test_trace_graphs.py", "inspection/strict/test_strict_graphs.py"),
+    "graph": (
+        "inspection/trace/test_trace_graphs.py",
+        "inspection/trace/test_trace.py",
+        "inspection/strict/test_strict_graphs.py",
+    ),
     "state": (
         "display/test_notebook_reprs.py",
         "inspection/explain/test_explain.py",
