@@ -72,7 +72,7 @@ class Registered:
         self.note = note
 
 
-copyreg.pickle(Registered, lambda one: (Registered, (one.name,)))  # type: ignore[arg-type]
+copyreg.pickle(Registered, lambda one: (Registered, (one.name,)))
 
 
 def scaled(factor: Any) -> Callable[[float], Any]:
