@@ -527,12 +527,12 @@ def test_nodes_of_another_graph_or_after_their_removal_are_refused_everywhere() 
     ("given", "hint"), [("a", "write graph['a']"), ("b", "pass the handle"), (1, "pass the handle")]
 )
 def test_what_is_given_in_place_of_a_node_is_answered_by_the_way_to_it(
-    given: object, hint: str
+    given: Any, hint: str
 ) -> None:
     graph = Graph()
     graph.variable("a", 1)
     with pytest.raises(WrongTypeError, match=re.escape(hint)):
-        graph.entry("sum", lambda a: a(), prerequisites=(given,))  # type: ignore[arg-type]
+        graph.entry("sum", lambda a: a(), prerequisites=(given,))
 
 
 @pytest.mark.parametrize(("count", "hint"), [(3, "use one of 'n0', 'n1', 'n2'"), (100, "iterate")])

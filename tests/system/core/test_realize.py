@@ -740,6 +740,32 @@ def test_an_entry_that_is_up_to_date_is_not_computed_again_by_its_stage() -> Non
     assert entries_in(crane.log).count("body.momentum") == 1
 
 
+def test_an_entry_that_model_computes_is_tried_again_where_it_failed() -> None:
+    class Sized(Subsystem):
+        number = discrete(3, invalidates=MODEL)
+
+        def __init__(self) -> None:
+            self.bad = [4]
+
+        @cached(computed_by=MODEL, prerequisites=(number,))
+        def size(self, state: State) -> int:
+            number: int = self.number(state)
+            if number in self.bad:
+                self.bad.remove(number)
+                raise HookError
+            return number
+
+    sized = Sized()
+    state = state_of(sized)
+    assert sized.size.is_valid(state)
+    sized.number.set(state, 4)
+    with pytest.raises(HookError):
+        state.system.realize_model(state)
+    assert state[sized].stage is TOPOLOGY
+    state.system.realize_model(state)
+    assert sized.size.is_valid(state)
+
+
 def test_an_entry_that_needs_the_sizes_is_read_in_the_hook_of_model() -> None:
     class Counting(Subsystem):
         number = discrete(3, invalidates=MODEL)
@@ -1089,6 +1115,23 @@ def test_views_that_a_hook_was_given_are_sealed_after_it() -> None:
     for view in held.values():
         with pytest.raises(ValueError, match="read-only"):
             view[0] = 9.0
+
+
+def test_a_view_that_a_computation_was_given_is_sealed_when_its_stage_is_reached() -> None:
+    class Writing(Subsystem):
+        x = q_variable(1.0)
+        v = u_variable(2.0)
+
+        @cached(computed_by=VELOCITY, prerequisites=(x,))
+        def doubled(self, state: State) -> float:
+            views.append(state[self].upd_qdot())
+            views[-1][:] = 4.0
+            return 2 * self.x(state)
+
+    views: list[np.ndarray] = []
+    state = state_of(Writing(), stage=VELOCITY)
+    assert state.qdot.tolist() == [4.0]
+    assert [view.flags.writeable for view in views] == [False]
 
 
 def test_views_of_an_idle_subsystem_are_sealed_before_the_hooks_of_others() -> None:
