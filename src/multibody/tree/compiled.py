@@ -225,6 +225,7 @@ class CompiledTree:
         udot: Array,
         forces: Array | None = None,
         *,
+        field: Array | None = None,
         reactions: Array | None = None,
     ) -> Array:
         """Return the generalized forces (nu,) that give udot, beside forces on bodies. Cost O(n).
@@ -239,13 +240,15 @@ class CompiledTree:
         u, udot : ndarray of shape (nu,)
         forces : ndarray of shape (rows, 6), optional
             Moments and forces on the bodies about their origins, in the axes of the ground.
+        field : ndarray of shape (3,), optional
+            The force on all masses beside these, by mass, as of gravity.
         reactions : ndarray of shape (rows, 6), optional
             Filled with the moment and force through each joint on its body, about the origin of M.
         """
         found = np.empty(self.nu)
         rates = self.given_rates(poses[0], u)
         model = self._model(poses, inertias)
-        self.tree.inverse_dynamics(*model, rates, u, udot, forces, found, reactions)
+        self.tree.inverse_dynamics(*model, rates, u, udot, forces, field, found, reactions)
         return found
 
     def forward_dynamics(
@@ -256,13 +259,14 @@ class CompiledTree:
         generalized: Array,
         forces: Array | None = None,
         *,
+        field: Array | None = None,
         known: Array | None = None,
     ) -> Array:
         """Return the udot (nu,) that generalized forces and forces on bodies give. Cost O(n).
 
         Parameters
         ----------
-        poses, inertias, u, forces
+        poses, inertias, u, forces, field
             As for `inverse_dynamics`.
         generalized : ndarray of shape (nu,)
         known : ndarray of shape (nu,), optional
@@ -276,7 +280,8 @@ class CompiledTree:
         found = np.empty(self.nu)
         rates = self.given_rates(poses[0], u)
         model = self._model(poses, inertias)
-        row = self.tree.forward_dynamics(*model, rates, u, generalized, forces, known, found)
+        forces_on_all = generalized, forces, field
+        row = self.tree.forward_dynamics(*model, rates, u, *forces_on_all, known, found)
         if row:
             refuse_massless(self._joints[row])
         return found

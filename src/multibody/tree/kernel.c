@@ -1240,6 +1240,13 @@ static void carried(const Link *link, const double *parent, double *acceleration
     add_cross(acceleration + 3, parent, link->arm);
 }
 
+/* Accelerate the ground against a field, a force on all masses by mass: it is felt as that. */
+static void lift_ground(Dynamics *d, const double *field)
+{
+    if (field != NULL && d->tree->rows > 0)
+        add(d->links[0].acceleration + 3, field, -1.0);
+}
+
 /* ------------------------------------------------------------------ inverse dynamics */
 
 /* Featherstone (2008), table 5.1, with accelerations of points. */
@@ -1270,7 +1277,7 @@ PyDoc_STRVAR(inverse_doc, "Compute the generalized forces for udot, by the recur
 
 static PyObject *tree_inverse_dynamics(Tree *self, PyObject *const *args, Py_ssize_t count)
 {
-    if (!has_arguments(count, MODEL_ARGUMENTS + 6))
+    if (!has_arguments(count, MODEL_ARGUMENTS + 7))
         return NULL;
     Arrays arrays = {.count = 0};
     Dynamics d;
@@ -1280,9 +1287,11 @@ static PyObject *tree_inverse_dynamics(Tree *self, PyObject *const *args, Py_ssi
     const double *u = input(&arrays, args[1], self->nu, "u");
     const double *udot = input(&arrays, args[2], self->nu, "udot");
     const double *applied = optional(&arrays, args[3], 6 * self->rows, "forces");
-    double *generalized = output(&arrays, args[4], self->nu, "generalized forces");
-    double *reactions = Py_IsNone(args[5]) ? NULL : output(&arrays, args[5], 6 * self->rows, "reactions");
+    const double *field = optional(&arrays, args[4], 3, "field");
+    double *generalized = output(&arrays, args[5], self->nu, "generalized forces");
+    double *reactions = Py_IsNone(args[6]) ? NULL : output(&arrays, args[6], 6 * self->rows, "reactions");
     if (!arrays.failed) {
+        lift_ground(&d, field);
         move_links(&d, u, given_rates);
         recursive_newton_euler(&d, udot, applied, generalized);
         for (Py_ssize_t row = 0; reactions != NULL && row < self->rows; row++)
@@ -1649,7 +1658,7 @@ PyDoc_STRVAR(forward_doc, "Compute udot by articulated bodies; return the row of
 
 static PyObject *tree_forward_dynamics(Tree *self, PyObject *const *args, Py_ssize_t count)
 {
-    if (!has_arguments(count, MODEL_ARGUMENTS + 6))
+    if (!has_arguments(count, MODEL_ARGUMENTS + 7))
         return NULL;
     Arrays arrays = {.count = 0};
     Dynamics d;
@@ -1660,10 +1669,12 @@ static PyObject *tree_forward_dynamics(Tree *self, PyObject *const *args, Py_ssi
     const double *u = input(&arrays, args[1], self->nu, "u");
     const double *tau = input(&arrays, args[2], self->nu, "generalized forces");
     const double *applied = optional(&arrays, args[3], 6 * self->rows, "forces");
-    const double *known = optional(&arrays, args[4], self->nu, "known udot");
-    double *udot = output(&arrays, args[5], self->nu, "udot");
+    const double *field = optional(&arrays, args[4], 3, "field");
+    const double *known = optional(&arrays, args[5], self->nu, "known udot");
+    double *udot = output(&arrays, args[6], self->nu, "udot");
     refuse_large_joints(self, &arrays);
     if (!arrays.failed) {
+        lift_ground(&d, field);
         move_links(&d, u, given_rates);
         singular = articulate(&d, known);
     }

@@ -137,6 +137,7 @@ class Tree:
         u: Buffer,
         udot: Buffer,
         forces: Buffer | None,
+        field: Buffer | None,
         generalized: Buffer,
         reactions: Buffer | None,
         /,
@@ -147,6 +148,8 @@ class Tree:
         ----------
         forces : (rows, 6), optional
             Moments and forces on bodies, about their origins, in the axes of the ground.
+        field : (3,), optional
+            The force on all masses beside these, by mass.
         reactions : (rows, 6), optional
             To be filled: moment and force through each joint on its body, about the origin of its
             M; of the ground, the negative of what all joints exert on it, about its origin.
@@ -165,6 +168,7 @@ class Tree:
         u: Buffer,
         generalized: Buffer,
         forces: Buffer | None,
+        field: Buffer | None,
         known: Buffer | None,
         udot: Buffer,
         /,

@@ -77,6 +77,8 @@ class Layout:
         Places of variables: the same object in all States that have this layout.
     masses, forces : list of ndarray of int
         Rows of u, by declaration.
+    others : list of list of int
+        By mass, the numbers of forces on its u that its solver does not add itself.
     q, u : ndarray of int
         Rows that are paired with N = 1.
     blocks : list
@@ -86,6 +88,7 @@ class Layout:
     places: object
     masses: list[Index]
     forces: list[Index]
+    others: list[list[int]]
     q: Index
     u: Index
     blocks: list[tuple[Any, Any, BoundKinematics]]
@@ -164,10 +167,12 @@ class Dynamics:
         pools = state._contents.pools
         layout = self.layout_of(state._contents)
         udot, multipliers = self._accelerations(state, layout)
-        qdotdot = self._qdotdot(state, layout, udot)
+        qdotdot = self._qdotdot(state, layout, udot) if self.subsystems else None
         pools.write(UDOT, None, udot)
-        pools.write(MULTIPLIERS, None, multipliers)
-        pools.write(QDOTDOT, None, qdotdot)
+        if len(multipliers):
+            pools.write(MULTIPLIERS, None, multipliers)
+        if qdotdot is not None:
+            pools.write(QDOTDOT, None, qdotdot)
 
     # ------------------------------------------------------------------ accelerations
 
@@ -181,16 +186,17 @@ class Dynamics:
             udot[rows] = values
         if not self.masses:
             return udot, pools.whole["multipliers"].copy()
+        is_constrained = len(pools.whole["udoterr"]) > 0
+        solved = [] if is_constrained else self._solve(state, layout, udot, rows)
+        if len(solved) == len(self.masses):
+            return udot, np.zeros(0)
         is_free = np.ones(len(udot), bool)
         is_free[rows] = False
         forces = np.zeros(len(udot))
+        added = [entry for i in solved for entry in self.masses[i].solved_forces]
         for index, force in zip(layout.forces, self.forces, strict=True):
-            forces[index] += force.values(state)
-        is_constrained = len(pools.whole["udoterr"]) > 0
-        solved: list[int] = []
-        if not is_constrained:
-            known = None if is_free.all() else np.where(is_free, np.nan, udot)
-            solved = self._solve(state, layout, udot, known, forces)
+            if force.values not in added:
+                forces[index] += force.values(state)
         blocks, columns = self._blocks(state, layout, udot, is_free, forces, solved)
         free = np.zeros(len(udot))
         free[columns] = free_accelerations(blocks, forces[columns])
@@ -201,15 +207,23 @@ class Dynamics:
         massless = np.flatnonzero(is_free)
         return _constrained(state, udot, free, forces, blocks, columns, massless)
 
-    def _solve(
-        self, state: Any, layout: Layout, udot: Vector, known: Vector | None, forces: Vector
-    ) -> list[int]:
+    def _solve(self, state: Any, layout: Layout, udot: Vector, prescribed: Index) -> list[int]:
         """Complete the udot of masses that have a solver, and return which these are."""
         solved = []
+        known = None
+        if len(prescribed):
+            known = np.full(len(udot), np.nan)
+            known[prescribed] = udot[prescribed]
         for i, (index, mass) in enumerate(zip(layout.masses, self.masses, strict=True)):
             if mass.solve is None:
                 continue
-            found = mass.solve(state, forces[index], None if known is None else known[index])
+            others = None
+            if layout.others[i]:
+                sums = np.zeros(len(udot))
+                for x in layout.others[i]:
+                    sums[layout.forces[x]] += self.forces[x].values(state)
+                others = sums[index]
+            found = mass.solve(state, others, None if known is None else known[index])
             if found is not None:
                 udot[index] = found
                 solved.append(i)
@@ -314,8 +328,16 @@ class Dynamics:
                     u.append(indices(u_rows))
                 else:
                     blocks.append((q_rows, u_rows, block))
+        others = [
+            [
+                i
+                for i, (rows, force) in enumerate(zip(forces, self.forces, strict=True))
+                if force.values not in mass.solved_forces and not set(rows).isdisjoint(index)
+            ]
+            for index, mass in zip(masses, self.masses, strict=True)
+        ]
         places = pools.places
-        return Layout(places, masses, forces, np.concatenate(q), np.concatenate(u), blocks)
+        return Layout(places, masses, forces, others, np.concatenate(q), np.concatenate(u), blocks)
 
 
 # ---------------------------------------------------------------------- constraints

@@ -278,6 +278,23 @@ def test_reactions_have_the_generalized_forces_along_the_axes(tree: Tree) -> Non
         close(axes @ about, forces[joint.u], 1e-12)
 
 
+@examples(30)
+@given(mixed_trees())
+def test_a_field_is_a_weight_at_each_center_of_mass(tree: Tree) -> None:
+    m = massive(tree)
+    masses, centers, _ = m.inertias
+    field = tree.rng.normal(size=3)
+    weights = masses[:, None] * field
+    arms = (m.poses.bodies[:, :3, :3] @ centers[:, :, None])[:, :, 0]
+    forces = m.forces + np.concatenate([np.cross(arms, weights), weights], axis=1)
+    model = m.positions, m.inertias, m.u
+    expected = m.kernel.inverse_dynamics(*model, m.udot, forces)
+    close(m.kernel.inverse_dynamics(*model, m.udot, m.forces, field=field), expected, 1e-12)
+    found = m.kernel.forward_dynamics(*model, expected, m.forces, field=field)
+    condition = np.linalg.cond(dense(m)[0]) if m.layout.nu else 1.0
+    close(found, m.udot, 1e-13 * condition)
+
+
 def chain_of_pins(count: int) -> tuple[MultibodySystem, Array, Array]:
     """The chain of Simbody's figures: issue 26."""
     system = MultibodySystem()
@@ -416,7 +433,7 @@ def calls() -> list[tuple[str, Callable[..., Any], list[Any]]]:
     """Every function with right arguments, for two Pins and three stations."""
     tree = kernel.Tree(*two_pins().values())
     poses, row, rows, q = np.array([np.eye(4)] * 3), np.zeros((2, 6)), np.zeros((3, 6)), np.zeros(2)
-    three = np.zeros((3, 3))
+    three, field = np.zeros((3, 3)), np.zeros(3)
     model = [q, poses, poses, None, np.ones(3), three, np.array([np.eye(3)] * 3)]
     which = np.array([0, 2, 1])
     moves, points, jacobian = np.zeros((3, 2)), np.zeros((3, 4)), np.zeros((3, 3, 2))
@@ -429,8 +446,8 @@ def calls() -> list[tuple[str, Callable[..., Any], list[Any]]]:
         ("qdot", tree.qdot, [q, q, q]),
         ("qdotdot", tree.qdotdot, [q, q, q, q, q]),
         ("mass_matrix", tree.mass_matrix, [*model, np.zeros((2, 2))]),
-        ("inverse_dynamics", tree.inverse_dynamics, [*model, None, q, q, rows, q, rows]),
-        ("forward_dynamics", tree.forward_dynamics, [*model, None, q, q, rows, q, q]),
+        ("inverse_dynamics", tree.inverse_dynamics, [*model, None, q, q, rows, field, q, rows]),
+        ("forward_dynamics", tree.forward_dynamics, [*model, None, q, q, rows, field, q, q]),
         ("multiply_by_m_inv", tree.multiply_by_m_inv, [*model, q, np.zeros((3, 2)), moves]),
         ("station_positions", kernel.station_positions, [which, points, poses, three]),
         ("station_velocities", kernel.station_velocities, [which, three, rows, three]),
@@ -462,9 +479,11 @@ def test_arrays_of_wrong_size_or_type_are_refused(which: int) -> None:
 OPTIONAL = {
     ("positions", 5),
     ("inverse_dynamics", 10),
-    ("inverse_dynamics", 12),
+    ("inverse_dynamics", 11),
+    ("inverse_dynamics", 13),
     ("forward_dynamics", 10),
     ("forward_dynamics", 11),
+    ("forward_dynamics", 12),
     ("multiply_by_m_inv", 7),
 }
 
@@ -494,6 +513,6 @@ def test_a_joint_of_many_u_has_kinematics_and_no_forward_dynamics() -> None:
     seven = np.zeros(7)
     model = [seven, frames, frames, None, np.ones(2), np.zeros((2, 3)), np.zeros((2, 3, 3))]
     with pytest.raises(ValueError, match="a joint has 7 u"):
-        tree.forward_dynamics(*model, None, seven, seven, None, None, seven)
+        tree.forward_dynamics(*model, None, seven, seven, None, None, None, seven)
     with pytest.raises(ValueError, match="missing"):
         tree.positions(seven, None, frames, frames, frames, None, None, None, None)
