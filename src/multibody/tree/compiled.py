@@ -52,7 +52,6 @@ KINDS: Final[dict[type[AbstractMobilizer], int]] = {
 }
 """Kinds of mobilizers in the kernel, which has their formulas as well; by their exact types."""
 
-_NOTHING: Final = (None, None, None, None)
 Positions = tuple[Array, Array, Array, Array]
 """q, X_MpM, X_GM and X_GB."""
 Inertias = tuple[Array, Array, Array]
@@ -109,22 +108,31 @@ class CompiledTree:
 
     # ------------------------------------------------------------------ positions
 
+    def moved(self, q: Array, before: Array) -> list[tuple[int, int]]:
+        """Return the rows that are outboard of joints with other q, as ranges in order."""
+        found: list[tuple[int, int]] = self.tree.moved(q, before)
+        return found
+
     def positions(
-        self, q: Array, before: Positions | None
-    ) -> tuple[Array, Array, Array, list[tuple[int, int]]] | None:
-        """Return X_MpM, X_GM, X_GB, and ranges of rows computed; None if a joint has no pose."""
-        shape = (len(self._joints), 4, 4)
-        relative, joints = np.empty(shape), np.empty(shape)
-        bodies = joints if self._is_plain else np.empty(shape)
+        self,
+        q: Array,
+        ranges: list[tuple[int, int]],
+        q_before: Array | None,
+        before: Array | None,
+    ) -> Array | None:
+        """Return X_MpM, X_GM, and X_GB unless all X_MB are 1, of the rows in ranges.
+
+        It is None if a joint has no pose. The others are from before, in one array (2 or 3, rows,
+        4, 4).
+        """
+        count = sum(end - start for start, end in ranges)
+        found = np.empty((2 if self._is_plain else 3, count, 4, 4))
         given = None
         if self.given:
-            given = self._poses(q.tolist(), None if before is None else before[0].tolist())
+            given = self._poses(q.tolist(), None if q_before is None else q_before.tolist())
             if given is None:
                 return None
-        ranges: list[tuple[int, int]] | None = self.tree.positions(
-            q, given, relative, joints, bodies, *(_NOTHING if before is None else before)
-        )
-        return None if ranges is None else (relative, joints, bodies, ranges)
+        return found if self.tree.positions(q, given, ranges, found, q_before, before) else None
 
     def _poses(self, q: list[float], before: list[float] | None) -> Array | None:
         """Return [R p] of given joints with other q; None if one has no pose."""

@@ -558,16 +558,20 @@ static PyObject *tree_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSE
 
 /* ------------------------------------------------------------------ positions */
 
-/* The arrays of `TreePoses`; bodies is NULL where B is M for all. */
+/* Poses of some rows; bodies is NULL where B is M for all. */
 typedef struct {
-    const double *q;
     double *relative, *joints, *bodies;
 } Poses;
 
-static void copy_row(double *to, const double *from, Py_ssize_t row)
+/* The poses in a block of arrays for some number of rows, as `TreePoses` has them. */
+static Poses poses_in(const Tree *tree, double *block, Py_ssize_t rows)
 {
-    if (to != NULL)
-        memcpy(to + 16 * row, from + 16 * row, 16 * sizeof(double));
+    return (Poses){block, block + 16 * rows, tree->outboard == NULL ? NULL : block + 32 * rows};
+}
+
+static Py_ssize_t size_of_poses(const Tree *tree, Py_ssize_t rows)
+{
+    return (tree->outboard == NULL ? 32 : 48) * rows;
 }
 
 /* The q of a joint differ. NaN always does. */
@@ -580,37 +584,49 @@ static int has_changed(const Joint *joint, const double *q, const double *before
 }
 
 /* Compute X_MpM = X_MpF X_FM of a row; 0 if the joint has no pose at its q. */
-static int place_joint(const Tree *tree, Py_ssize_t row, const double *given, const Poses *poses)
+static int place_joint(
+    const Tree *tree, Py_ssize_t row, const double *given, const double *q, double *relative)
 {
     const Joint *joint = &tree->joints[row];
-    const double *q = poses->q + joint->q;
+    const double *own = q + joint->q;
     double across[16];
     for (Py_ssize_t i = 0; i < joint->nq; i++)
-        if (!isfinite(q[i]))
+        if (!isfinite(own[i]))
             return 0;
     if (joint->kind == GIVEN)
         memcpy(across, given + 12 * joint->given, 12 * sizeof(double));
-    else if (!pose_across(joint->kind, q, across))
+    else if (!pose_across(joint->kind, own, across))
         return 0;
-    compose(tree->inboard + 16 * row, across, poses->relative + 16 * row);
+    compose(tree->inboard + 16 * row, across, relative);
     return 1;
 }
 
-/* Compute the poses of rows, all outboard of others; 0 if a joint has none. */
+/* Compute the poses of a range of rows, all that is outboard of the first; 0 if a joint has none.
+   Without poses before, the first row is the ground. */
 static int place_rows(
-    const Tree *tree, Py_ssize_t start, Py_ssize_t end, const double *given, const Poses *before,
-    const Poses *poses)
+    const Tree *tree, Py_ssize_t start, Py_ssize_t end, const double *q, const double *given,
+    const double *q_before, const Poses *before, const Poses *found)
 {
     for (Py_ssize_t row = start; row < end; row++) {
         const Joint *joint = &tree->joints[row];
-        double *frame = poses->joints + 16 * row;
-        if (before != NULL && !has_changed(joint, poses->q, before->q))
-            copy_row(poses->relative, before->relative, row);
-        else if (!place_joint(tree, row, given, poses))
+        double *relative = found->relative + 16 * (row - start), *frame = found->joints + 16 * (row - start);
+        double *body = found->bodies == NULL ? NULL : found->bodies + 16 * (row - start);
+        if (row == 0) {
+            memcpy(relative, IDENTITY, sizeof IDENTITY);
+            memcpy(frame, IDENTITY, sizeof IDENTITY);
+            if (body != NULL)
+                memcpy(body, IDENTITY, sizeof IDENTITY);
+            continue;
+        }
+        if (before != NULL && !has_changed(joint, q, q_before))
+            memcpy(relative, before->relative + 16 * row, sizeof IDENTITY);
+        else if (!place_joint(tree, row, given, q, relative))
             return 0;
-        compose(poses->joints + 16 * joint->parent, poses->relative + 16 * row, frame);
-        if (poses->bodies != NULL)
-            compose(frame, tree->outboard + 16 * row, poses->bodies + 16 * row);
+        const double *parent = joint->parent < start ? before->joints + 16 * joint->parent
+                                                     : found->joints + 16 * (joint->parent - start);
+        compose(parent, relative, frame);
+        if (body != NULL)
+            compose(frame, tree->outboard + 16 * row, body);
     }
     return 1;
 }
@@ -623,66 +639,96 @@ static int append_range(PyObject *ranges, Py_ssize_t start, Py_ssize_t end)
     return !failed;
 }
 
-/* Compute poses outboard of joints with other q, take the rest from before, and list what was
-   computed; None if a joint has no pose. */
-static PyObject *place(const Tree *tree, const double *given, const Poses *before, const Poses *poses)
+PyDoc_STRVAR(moved_doc, "List the ranges of rows that are outboard of joints with other q.");
+
+static PyObject *tree_moved(Tree *self, PyObject *const *args, Py_ssize_t count)
 {
-    PyObject *ranges = PyList_New(0);
-    if (tree->rows == 0)
-        return ranges;
-    memcpy(poses->relative, IDENTITY, sizeof IDENTITY);
-    memcpy(poses->joints, IDENTITY, sizeof IDENTITY);
-    if (poses->bodies != NULL)
-        memcpy(poses->bodies, IDENTITY, sizeof IDENTITY);
-    for (Py_ssize_t row = 1, end; ranges != NULL && row < tree->rows; row = end) {
-        const Joint *joint = &tree->joints[row];
-        end = row + 1;
-        if (before != NULL && !has_changed(joint, poses->q, before->q)) {
-            copy_row(poses->relative, before->relative, row);
-            copy_row(poses->joints, before->joints, row);
-            copy_row(poses->bodies, before->bodies, row);
-            continue;
-        }
-        end = before == NULL ? tree->rows : joint->end;
-        if (!place_rows(tree, row, end, given, before, poses)) {
-            Py_DECREF(ranges);
-            return Py_NewRef(Py_None);
-        }
-        if (!append_range(ranges, row, end))
+    if (!has_arguments(count, 2))
+        return NULL;
+    Arrays arrays = {.count = 0};
+    const double *q = input(&arrays, args[0], self->nq, "q");
+    const double *before = input(&arrays, args[1], self->nq, "q before");
+    PyObject *ranges = arrays.failed ? NULL : PyList_New(0);
+    for (Py_ssize_t row = 1, end; ranges != NULL && row < self->rows; row = end) {
+        int is_moved = has_changed(&self->joints[row], q, before);
+        end = is_moved ? self->joints[row].end : row + 1;
+        if (is_moved && !append_range(ranges, row, end))
             Py_CLEAR(ranges);
     }
+    release(&arrays);
     return ranges;
 }
 
-PyDoc_STRVAR(positions_doc, "Compute poses; return the ranges of rows that were computed, or None.");
+/* The bounds of a range of rows; 0 with an error. */
+static int range_of(const Tree *tree, PyObject *range, Py_ssize_t *start, Py_ssize_t *end)
+{
+    if (!PyTuple_Check(range)) {
+        PyErr_SetString(PyExc_TypeError, "ranges: expected pairs of rows");
+        return 0;
+    }
+    if (!PyArg_ParseTuple(range, "nn", start, end))
+        return 0;
+    if (0 <= *start && *start < *end && *end <= tree->rows)
+        return 1;
+    PyErr_Format(PyExc_ValueError, "%zd to %zd is not a range of rows", *start, *end);
+    return 0;
+}
+
+/* The number of rows in a list of ranges; -1 with an error. */
+static Py_ssize_t rows_in(const Tree *tree, PyObject *ranges)
+{
+    Py_ssize_t rows = 0, start, end;
+    if (!PyList_Check(ranges)) {
+        PyErr_SetString(PyExc_TypeError, "ranges: expected a list");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < PyList_Size(ranges); i++) {
+        if (!range_of(tree, PyList_GetItem(ranges, i), &start, &end))
+            return -1;
+        rows += end - start;
+    }
+    return rows;
+}
+
+PyDoc_STRVAR(positions_doc, "Compute poses of ranges of rows; return False if a joint has none.");
 
 static PyObject *tree_positions(Tree *self, PyObject *const *args, Py_ssize_t count)
 {
-    if (!has_arguments(count, 9))
+    if (!has_arguments(count, 6))
         return NULL;
-    Py_ssize_t size = 16 * self->rows;
+    Py_ssize_t rows = rows_in(self, args[2]), start, end, at = 0;
+    if (rows < 0)
+        return NULL;
     Arrays arrays = {.count = 0};
-    Poses poses, before;
-    poses.q = input(&arrays, args[0], self->nq, "q");
+    const double *q = input(&arrays, args[0], self->nq, "q");
     const double *given = optional(&arrays, args[1], 12 * self->given, "given");
-    poses.relative = output(&arrays, args[2], size, "relative");
-    poses.joints = output(&arrays, args[3], size, "joints");
-    poses.bodies = self->outboard == NULL ? NULL : output(&arrays, args[4], size, "bodies");
-    before.q = optional(&arrays, args[5], self->nq, "q before");
-    if (before.q != NULL) {
-        before.relative = (double *)input(&arrays, args[6], size, "relative before");
-        before.joints = (double *)input(&arrays, args[7], size, "joints before");
-        before.bodies = poses.bodies == NULL ? NULL : (double *)input(&arrays, args[8], size, "bodies before");
-    }
+    double *block = output(&arrays, args[3], size_of_poses(self, rows), "poses");
+    const double *q_before = optional(&arrays, args[4], self->nq, "q before");
+    double *block_before = NULL;
+    if (q_before != NULL)
+        block_before = (double *)input(&arrays, args[5], size_of_poses(self, self->rows), "poses before");
     if (!arrays.failed && given == NULL && self->given > 0) {
         PyErr_SetString(PyExc_ValueError, "given: the poses of joints are missing");
         arrays.failed = 1;
     }
-    PyObject *ranges = NULL;
-    if (!arrays.failed)
-        ranges = place(self, given, before.q == NULL ? NULL : &before, &poses);
+    int is_placed = 1;
+    Poses before = poses_in(self, block_before, self->rows);
+    for (Py_ssize_t i = 0; !arrays.failed && is_placed && i < PyList_Size(args[2]); i++, at += end - start) {
+        Poses found = poses_in(self, block, rows);
+        if (!range_of(self, PyList_GetItem(args[2], i), &start, &end)) {
+            arrays.failed = 1;
+        } else if (start > 0 && q_before == NULL) {
+            PyErr_SetString(PyExc_ValueError, "q before: expected an array, as rows are left out");
+            arrays.failed = 1;
+        } else {
+            found.relative += 16 * at, found.joints += 16 * at;
+            found.bodies = found.bodies == NULL ? NULL : found.bodies + 16 * at;
+            is_placed = place_rows(
+                self, start, end, q, given, q_before, q_before == NULL ? NULL : &before, &found);
+        }
+    }
     release(&arrays);
-    return ranges;
+    return arrays.failed ? NULL : PyBool_FromLong(is_placed);
 }
 
 /* ------------------------------------------------------------------ motions */
@@ -1727,6 +1773,7 @@ static PyObject *tree_multiply_by_m_inv(Tree *self, PyObject *const *args, Py_ss
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
 static PyMethodDef tree_methods[] = {
+    {"moved", FAST(tree_moved), METH_FASTCALL, moved_doc},
     {"positions", FAST(tree_positions), METH_FASTCALL, positions_doc},
     {"axes", FAST(tree_axes), METH_FASTCALL, axes_doc},
     {"motions", FAST(tree_motions), METH_FASTCALL, motions_doc},
