@@ -1457,14 +1457,14 @@ class MatterSubsystem(Subsystem):
     def realize_velocity(self, state: State) -> None:
         """Write qdot = N u."""
         qdot = qdot_of(self.layout(state), self.q(state), self.u(state))
-        state._contents.fill_vector(QDOT, self.index, qdot)
+        state._contents.fill_vector(QDOT, self._index, qdot)
 
     def realize_acceleration(self, state: State) -> None:
         """Write qdotdot = N udot + dN/dt u; NaN where udot is not known."""
-        contents = state._contents
-        qdot, udot = (contents.known_so_far(kind, self.index) for kind in (QDOT, UDOT))
-        found = qdotdot_of(self.layout(state), self.q(state), qdot, self.u(state), udot)
-        contents.fill_vector(QDOTDOT, self.index, found)
+        contents, x = state._contents, self._index
+        qdot, udot = contents.known_so_far(QDOT, x), contents.known_so_far(UDOT, x)
+        qdotdot = qdotdot_of(self.layout(state), self.q(state), qdot, self.u(state), udot)
+        contents.fill_vector(QDOTDOT, x, qdotdot)
 
     def layout(self, state: State) -> TreeLayout:
         """Return the tables of the tree in the form of a State. Reads `use_euler_angles`."""

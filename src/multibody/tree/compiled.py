@@ -287,9 +287,8 @@ class CompiledTree:
         """
         found = np.empty(self.nu)
         rates = self.given_rates(poses[0], u)
-        model = self._model(poses, inertias)
-        forces_on_all = generalized, forces, field
-        row = self.tree.forward_dynamics(*model, rates, u, *forces_on_all, known, found)
+        model, acting = self._model(poses, inertias), (generalized, forces, field)
+        row = self.tree.forward_dynamics(*model, rates, u, *acting, known, found)
         if row:
             refuse_massless(self._joints[row])
         return found
@@ -308,7 +307,8 @@ class CompiledTree:
         return found
 
     def _model(self, poses: Positions, inertias: Inertias) -> tuple[Array | None, ...]:
-        return (*poses[:3], self.given_axes(poses[0]), *inertias)
+        q, relative, joints, _ = poses
+        return (q, relative, joints, self.given_axes(q) if self._varying else None, *inertias)
 
 
 def refuse_massless(joint: Joint) -> NoReturn:

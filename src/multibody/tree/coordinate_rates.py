@@ -58,6 +58,8 @@ def qdot_of(layout: TreeLayout, q: Array, u: Array) -> Array:
 
 def qdotdot_of(layout: TreeLayout, q: Array, qdot: Array, u: Array, udot: Array) -> Array:
     """Return N udot + dN/dt u, (nq,); NaN for joints with a udot that is NaN. Cost O(nq)."""
+    if not layout.related:
+        return udot
     if layout.kernel is not None:
         compiled = layout.kernel.qdotdot(q, qdot, u, udot)
         if compiled is not None:

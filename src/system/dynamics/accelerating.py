@@ -55,10 +55,20 @@ from stagecache.system.dynamics.dynamics import (
 from stagecache.system.motion.differences import derivative_along
 from stagecache.system.motion.matrix import product
 from stagecache.system.motion.prescribing import declares_motion, is_choosing, prescribed_udot
-from stagecache.system.motion.rows import ROWS, BoundKinematics, Handles, indices, rows_of
+from stagecache.system.motion.rows import (
+    ROWS,
+    BoundKinematics,
+    Handles,
+    Rows,
+    as_slice,
+    indices,
+    rows_of,
+)
 
 Call = Callable[[Any], None]
 Index = NDArray[np.intp]
+
+NO_ROWS: Final = np.empty(0, np.intp)
 
 LARGEST: Final = 1e-4
 """The largest violation that counts, as a part of the scales of lengths and speeds."""
@@ -73,10 +83,12 @@ class Layout:
 
     Attributes
     ----------
-    places : object
+    variables : object
         Places of variables: the same object in all States that have this layout.
     masses, forces : list of ndarray of int
         Rows of u, by declaration.
+    places : list of slice or ndarray of int
+        The rows of masses, as slices where they follow each other.
     others : list of list of int
         By mass, the numbers of forces on its u that its solver does not add itself.
     q, u : ndarray of int
@@ -85,9 +97,10 @@ class Layout:
         Rows of q, rows of u, and what relates them, of the others.
     """
 
-    places: object
+    variables: object
     masses: list[Index]
     forces: list[Index]
+    places: list[Rows]
     others: list[list[int]]
     q: Index
     u: Index
@@ -180,10 +193,11 @@ class Dynamics:
         """Return udot, unchanged for u without mass, and the multipliers."""
         pools = state._contents.pools
         udot: Vector = pools.whole["udot"].copy()
-        rows = np.empty(0, np.intp)
+        rows = NO_ROWS
         if self._prescribing:
             rows, values = prescribed_udot(state)
-            udot[rows] = values
+            if len(rows):
+                udot[rows] = values
         if not self.masses:
             return udot, pools.whole["multipliers"].copy()
         is_constrained = len(pools.whole["udoterr"]) > 0
@@ -214,10 +228,10 @@ class Dynamics:
         if len(prescribed):
             known = np.full(len(udot), np.nan)
             known[prescribed] = udot[prescribed]
-        for i, (index, mass) in enumerate(zip(layout.masses, self.masses, strict=True)):
+        for i, mass in enumerate(self.masses):
             if mass.solve is None:
                 continue
-            others = None
+            index, others = layout.places[i], None
             if layout.others[i]:
                 sums = np.zeros(len(udot))
                 for x in layout.others[i]:
@@ -306,7 +320,7 @@ class Dynamics:
     def layout_of(self, contents: Any) -> Layout:
         """Return the places in a State. Cost O(1), if it has the sizes of the last one."""
         layout = self._layout
-        if layout is None or layout.places is not contents.pools.places:
+        if layout is None or layout.variables is not contents.pools.places:
             layout = self._layout = self._find(contents)
         return layout
 
@@ -336,8 +350,9 @@ class Dynamics:
             ]
             for index, mass in zip(masses, self.masses, strict=True)
         ]
-        places = pools.places
-        return Layout(places, masses, forces, others, np.concatenate(q), np.concatenate(u), blocks)
+        places = [as_slice(index) for index in masses]
+        pairs = np.concatenate(q), np.concatenate(u)
+        return Layout(pools.places, masses, forces, places, others, *pairs, blocks)
 
 
 # ---------------------------------------------------------------------- constraints
