@@ -763,17 +763,18 @@ static void joint_axes(
 
 /* The change of the axes of a joint in F, times u, in the axes of the ground; 0 if there is none. */
 static int joint_axes_rate(
-    const Tree *tree, Py_ssize_t row, const double *rotation, const double *q, const double *u,
+    const Tree *tree, Py_ssize_t row, const double *joints, const double *q, const double *u,
     const double *given, double *rate)
 {
     const Joint *joint = &tree->joints[row];
-    double in_f[6] = {0};
+    double in_f[6] = {0}, rotation[12];
     if (joint->kind == UNIVERSAL || joint->kind == GIMBAL)
         varying_axes_rate(joint->kind, q + joint->q, u + joint->u, in_f);
     else if (joint->kind == GIVEN && given != NULL)
         memcpy(in_f, given + 6 * joint->given, sizeof in_f);
     else
         return 0;
+    rotation_of_f(tree, row, joints, rotation);
     rotated(rotation, in_f, rate);
     rotated(rotation, in_f + 3, rate + 3);
     return 1;
@@ -854,7 +855,7 @@ static PyObject *tree_bias(Tree *self, PyObject *const *args, Py_ssize_t count)
     for (Py_ssize_t row = 1; !arrays.failed && row < self->rows; row++) {
         const Joint *joint = &self->joints[row];
         const double *turning = motions + 6 * joint->parent, *motion = motions + 6 * row;
-        double own[6] = {0}, relative[6], origin[3], speed[3], rotation[12], rate[6];
+        double own[6] = {0}, relative[6], origin[3], speed[3], rate[6];
         double *sum = bias + 6 * row;
         memcpy(sum, bias + 6 * joint->parent, 6 * sizeof(double));
         if (joint->nu == 0)
@@ -867,8 +868,7 @@ static PyObject *tree_bias(Tree *self, PyObject *const *args, Py_ssize_t count)
         cross(turning, relative, own);
         cross(turning, relative + 3, own + 3);
         add_cross(own + 3, speed, relative);
-        rotation_of_f(self, row, joints, rotation);
-        if (joint_axes_rate(self, row, rotation, q, u, given, rate))
+        if (joint_axes_rate(self, row, joints, q, u, given, rate))
             add6(own, rate, 1.0);
         add_cross(own + 3, origin, own);
         add6(sum, own, 1.0);
@@ -1172,15 +1172,19 @@ static void prepare_link(Dynamics *d, Py_ssize_t row)
     const Tree *tree = d->tree;
     const Joint *joint = &tree->joints[row];
     Link *link = &d->links[row];
-    double step[3], rotation[12], frame[16], body[16];
+    double step[3], rotation[12], frame[16], composed[16];
+    const double *body = d->joints + 16 * row; /* its rotation counts */
     origin_of(d->relative + 16 * row, step);
     rotated(d->joints + 16 * joint->parent, step, link->arm);
     rotation_of_f(tree, row, d->joints, rotation);
     joint_axes(tree, row, rotation, d->q, d->given_axes, d->axes + 6 * joint->u);
-    memcpy(frame, d->joints + 16 * row, sizeof frame);
-    frame[3] = frame[7] = frame[11] = 0.0;
-    compose(frame, tree->outboard == NULL ? IDENTITY : tree->outboard + 16 * row, body);
-    origin_of(body, link->offset);
+    if (tree->outboard != NULL) {
+        memcpy(frame, body, sizeof frame);
+        place_at((double[3]){0}, frame);
+        compose(frame, tree->outboard + 16 * row, composed);
+        origin_of(composed, link->offset);
+        body = composed;
+    }
     link->mass = d->masses[row];
     rotated(body, d->centers + 3 * row, link->center);
     add(link->center, link->offset, 1.0);
@@ -1224,7 +1228,7 @@ static void move_link(Dynamics *d, Py_ssize_t row, const double *u, const double
     const Joint *joint = &d->tree->joints[row];
     const double *parent = d->links[joint->parent].motion;
     Link *link = &d->links[row];
-    double relative[6], rotation[12], rate[6], swept[3];
+    double relative[6], rate[6], swept[3];
     double *v = link->motion + 3, *b = link->bias + 3;
     joint_motion(joint, d->axes, u, relative);
     cross(parent, link->arm, swept);
@@ -1234,8 +1238,7 @@ static void move_link(Dynamics *d, Py_ssize_t row, const double *u, const double
     cross(parent, relative, link->bias);
     add(swept, relative + 3, 2.0);
     cross(parent, swept, b);
-    rotation_of_f(d->tree, row, d->joints, rotation);
-    if (joint_axes_rate(d->tree, row, rotation, d->q, u, given_rates, rate))
+    if (joint_axes_rate(d->tree, row, d->joints, d->q, u, given_rates, rate))
         add6(link->bias, rate, 1.0);
 }
 
