@@ -1456,14 +1456,18 @@ class MatterSubsystem(Subsystem):
 
     def realize_velocity(self, state: State) -> None:
         """Write qdot = N u."""
-        qdot = qdot_of(self.layout(state), self.q(state), self.u(state))
+        layout, qdot = self.layout(state), self.u(state)
+        if layout.related:
+            qdot = qdot_of(layout, self.q(state), qdot)
         state._contents.fill_vector(QDOT, self._index, qdot)
 
     def realize_acceleration(self, state: State) -> None:
         """Write qdotdot = N udot + dN/dt u; NaN where udot is not known."""
-        contents, x = state._contents, self._index
-        qdot, udot = contents.known_so_far(QDOT, x), contents.known_so_far(UDOT, x)
-        qdotdot = qdotdot_of(self.layout(state), self.q(state), qdot, self.u(state), udot)
+        contents, x, layout = state._contents, self._index, self.layout(state)
+        qdotdot = udot = contents.known_so_far(UDOT, x)
+        if layout.related:
+            qdot = contents.known_so_far(QDOT, x)
+            qdotdot = qdotdot_of(layout, self.q(state), qdot, self.u(state), udot)
         contents.fill_vector(QDOTDOT, x, qdotdot)
 
     def layout(self, state: State) -> TreeLayout:

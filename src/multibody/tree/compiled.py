@@ -53,7 +53,7 @@ KINDS: Final[dict[type[AbstractMobilizer], int]] = {
 """Kinds of mobilizers in the kernel, which has their formulas as well; by their exact types."""
 
 Positions = tuple[Array, Array, Array, Array]
-"""q, X_MpM, X_GM and X_GB."""
+"""q; and by row, X_MpM, X_GM and X_GB."""
 Inertias = tuple[Array, Array, Array]
 """Masses, centers of mass, and central inertias by row, in the frames of the bodies."""
 
@@ -101,7 +101,6 @@ class CompiledTree:
         self.tree = kernel.Tree(np.array(table, np.intp), self.nq, inboard, outboard, axes)
         self.given = [joint for joint, kind in zip(joints, kinds, strict=True) if kind == GIVEN]
         self._joints = joints
-        self._is_plain = outboard is None
         self._axes = axes
         self._varying = [joint for joint in self.given if not joint.mobilizer.has_constant_axes]
         self._related = [joint for joint in self.given if joint in related]
@@ -117,22 +116,22 @@ class CompiledTree:
         self,
         q: Array,
         ranges: list[tuple[int, int]],
+        found: Array,
         q_before: Array | None,
         before: Array | None,
-    ) -> Array | None:
-        """Return X_MpM, X_GM, and X_GB unless all X_MB are 1, of the rows in ranges.
+    ) -> bool:
+        """Compute X_MpM, X_GM, and X_GB unless all X_MB are 1, of the rows in ranges.
 
-        It is None if a joint has no pose. The others are from before, in one array (2 or 3, rows,
-        4, 4).
+        The others are in `before`, (k, rows, 4, 4), where k is 2 or 3. Return False if a joint has
+        no pose.
         """
-        count = sum(end - start for start, end in ranges)
-        found = np.empty((2 if self._is_plain else 3, count, 4, 4))
         given = None
         if self.given:
             given = self._poses(q.tolist(), None if q_before is None else q_before.tolist())
             if given is None:
-                return None
-        return found if self.tree.positions(q, given, ranges, found, q_before, before) else None
+                return False
+        is_placed: bool = self.tree.positions(q, given, ranges, found, q_before, before)
+        return is_placed
 
     def _poses(self, q: list[float], before: list[float] | None) -> Array | None:
         """Return [R p] of given joints with other q; None if one has no pose."""

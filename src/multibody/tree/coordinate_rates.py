@@ -48,8 +48,6 @@ def qdot_of(layout: TreeLayout, q: Array, u: Array) -> Array:
     KinematicsError
         N is singular at the angles.
     """
-    if not layout.related:
-        return u
     found = None if layout.kernel is None else layout.kernel.qdot(q, u)
     if found is None:
         found = n_of(layout, q.tolist()) @ u
@@ -58,8 +56,6 @@ def qdot_of(layout: TreeLayout, q: Array, u: Array) -> Array:
 
 def qdotdot_of(layout: TreeLayout, q: Array, qdot: Array, u: Array, udot: Array) -> Array:
     """Return N udot + dN/dt u, (nq,); NaN for joints with a udot that is NaN. Cost O(nq)."""
-    if not layout.related:
-        return udot
     if layout.kernel is not None:
         compiled = layout.kernel.qdotdot(q, qdot, u, udot)
         if compiled is not None:

@@ -104,13 +104,12 @@ class TreePoses:
         """Poses with all rows: these, or those from which rows are taken."""
         return self._rows[1] or self
 
-    @property
-    def block(self) -> Array:
-        """The arrays of relative poses, and of those of joints and bodies, as one."""
+    def put_together(self) -> Array:
+        """Return relative poses, and those of joints and bodies, of all rows: (k, rows, 4, 4)."""
         computed, base = self._rows
         if base is None:
             return computed
-        whole, at = base.block.copy(), 0
+        whole, at = base.put_together().copy(), 0
         for start, end in self.moved:
             whole[:, start:end] = computed[:, at : at + end - start]
             at += end - start
@@ -123,8 +122,8 @@ class TreePoses:
         """The arrays of q, relative poses, poses of joints and of bodies."""
         found = self._arrays
         if found is None:
-            relative, joints, *others = self.block
-            found = self._arrays = self.q, relative, joints, others[0] if others else joints
+            block = self.put_together()
+            found = self._arrays = self.q, block[0], block[1], block[-1]
         return found
 
     @property
@@ -168,10 +167,10 @@ class TreePoses:
 
     def __reduce__(self) -> Any:
         """Leave out the transforms, which are made on demand."""
-        return TreePoses, (self.q, self.block, [])
+        return TreePoses, (self.q, self.put_together(), [])
 
     def __repr__(self) -> str:
-        return f"<poses of {self.base.block.shape[1]} bodies at {len(self.q)} q>"
+        return f"<poses of {len(self.bodies)} bodies at {len(self.q)} q>"
 
 
 def poses_at(layout: TreeLayout, q: Array, before: TreePoses | None) -> TreePoses:
@@ -199,33 +198,35 @@ def poses_at(layout: TreeLayout, q: Array, before: TreePoses | None) -> TreePose
         A mobilizer has no pose at its q: its quaternion is zero, or a q is NaN, for example.
     """
     count = len(layout.joints)
-    base = None if before is None else before.base
-    ranges = [] if base is None else _moved(layout, q, base.q)
-    if base is not before and 2 * sum(end - start for start, end in ranges) > count:
-        assert before is not None
-        before.block  # its rows are put together once, so that they are not computed repeatedly
+    every = [(1, count)]
+    if before is None:
+        return TreePoses(q, _computed(layout, q, [(GROUND, count)], count, None), every)
+    base = before.base
+    ranges = _moved(layout, q, base.q)
+    if ranges == every:
+        return TreePoses(q, _computed(layout, q, [(GROUND, count)], count, base), every)
+    if base is not before and 2 * _rows_in(ranges) > count:
+        before.put_together()  # once, so that its rows are not computed again and again
         base = before
         ranges = _moved(layout, q, base.q)
-    if base is not None and not ranges:
+    if not ranges:
         return base
-    is_whole = base is None or ranges == [(1, count)]
-    if is_whole:
-        ranges = [(GROUND, count)]
-    computed = _computed(layout, q, ranges, base)
-    if is_whole:
-        return TreePoses(q, computed, [(1, count)])
-    return TreePoses(q, computed, ranges, base)
+    return TreePoses(q, _computed(layout, q, ranges, _rows_in(ranges), base), ranges, base)
 
 
-def _computed(layout: TreeLayout, q: Array, ranges: Ranges, base: TreePoses | None) -> Array:
+def _rows_in(ranges: Ranges) -> int:
+    return sum([end - start for start, end in ranges])
+
+
+def _computed(
+    layout: TreeLayout, q: Array, ranges: Ranges, count: int, base: TreePoses | None
+) -> Array:
     """Return the poses of the rows in ranges; those of joints with the same q are taken."""
-    if layout.kernel is not None:
-        before = (None, None) if base is None else (base.q, base.block)
-        found = layout.kernel.positions(q, ranges, *before)
-        if found is not None:
-            return found
-    count = sum(end - start for start, end in ranges)
     found = np.empty((2 if layout.outboard is None else 3, count, 4, 4))
+    if layout.kernel is not None:
+        before = (None, None) if base is None else (base.q, base.put_together())
+        if layout.kernel.positions(q, ranges, found, *before):
+            return found
     at = 0
     for start, end in ranges:
         own = found[:, at : at + end - start]

@@ -131,11 +131,10 @@ class Dynamics:
             self.masses += masses
             self.forces += forces_of(subsystem)
         self.subsystems = tuple(moving)
-        self._prescribing = [
-            subsystem.index
-            for subsystem in subsystems
-            if is_choosing(subsystem) or declares_motion(subsystem, "u")
-        ]
+        declaring = [s for s in subsystems if declares_motion(s, "u")]
+        self._choosing = [s for s in subsystems if is_choosing(s)]
+        self._declares_motion = bool(declaring)
+        self._prescribing = sorted({s.index for s in (*declaring, *self._choosing)})
         self._layout: Layout | None = None
 
     def call_at(self, stage: Stage) -> Call | None:
@@ -194,10 +193,11 @@ class Dynamics:
         pools = state._contents.pools
         udot: Vector = pools.whole["udot"].copy()
         rows = NO_ROWS
-        if self._prescribing:
+        if self._declares_motion or any(
+            [s._prescribed_variables(state, "u") for s in self._choosing]
+        ):
             rows, values = prescribed_udot(state)
-            if len(rows):
-                udot[rows] = values
+            udot[rows] = values
         if not self.masses:
             return udot, pools.whole["multipliers"].copy()
         is_constrained = len(pools.whole["udoterr"]) > 0
