@@ -34,7 +34,6 @@ prerequisites. Bodies and groups of stations are parts of a matter, which refer 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from math import isfinite
 from typing import Any, ClassVar, Final, Self, SupportsIndex, final
 
 import numpy as np
@@ -57,6 +56,7 @@ from stagecache.errors import (
     MassMatrixError,
     MassPropertiesError,
     MotionError,
+    NotANumberError,
     OutOfRangeError,
     ShapeError,
     StagecacheError,
@@ -1242,14 +1242,13 @@ class MatterSubsystem(Subsystem):
             return None  # it holds whole joints only
         forces, poses = self.applied_forces(state), self.tree_poses(state)
         on_u = forces.on_u if others is None else forces.on_u + others
-        model = poses.arrays, self._inertias.arrays, self.u(state)
+        model, on_bodies = (poses.arrays, self._inertias.arrays), forces.about_bodies(poses)
         try:
-            found = kernel.forward_dynamics(
-                *(*model, on_u, forces.about_bodies(poses)), field=forces.field, known=known
+            return kernel.forward_dynamics(
+                *model, self.u(state), on_u, on_bodies, field=forces.field, known=known
             )
-        except MassMatrixError:
+        except (MassMatrixError, NotANumberError):
             return None
-        return found if isfinite(found @ found) else None
 
     @cached(prerequisites=lambda self: (self.tree_inertias, self.tree_motions), unit="J")
     def kinetic_energy(self, state: State) -> float:

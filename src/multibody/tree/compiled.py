@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn, final
 
 import numpy as np
 
-from stagecache.errors import MassMatrixError
+from stagecache.errors import MassMatrixError, NotANumberError
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.orientations import Ball, EulerBall, EulerFree, Free
@@ -283,13 +283,20 @@ class CompiledTree:
         ------
         MassMatrixError
             Some udot would need no force.
+        NotANumberError
+            Some udot would not be finite.
         """
+        q, relative, joints, _ = poses
+        axes = rates = None
+        if self._varying:
+            axes, rates = self.given_axes(q), self.given_rates(q, u)
         found = np.empty(self.nu)
-        rates = self.given_rates(poses[0], u)
-        model, acting = self._model(poses, inertias), (generalized, forces, field)
+        model, acting = (q, relative, joints, axes, *inertias), (generalized, forces, field)
         row = self.tree.forward_dynamics(*model, rates, u, *acting, known, found)
-        if row:
+        if row > 0:
             refuse_massless(self._joints[row])
+        if row:
+            refuse_numbers()
         return found
 
     def multiply_by_m_inv(
@@ -306,8 +313,7 @@ class CompiledTree:
         return found
 
     def _model(self, poses: Positions, inertias: Inertias) -> tuple[Array | None, ...]:
-        q, relative, joints, _ = poses
-        return (q, relative, joints, self.given_axes(q) if self._varying else None, *inertias)
+        return (*poses[:3], self.given_axes(poses[0]), *inertias)
 
 
 def refuse_massless(joint: Joint) -> NoReturn:
@@ -317,4 +323,14 @@ def refuse_massless(joint: Joint) -> NoReturn:
         "mass, or inertia about each axis, outboard of each joint",
         "some u of it that moves neither",
         "give mass_properties to the last bodies of the tree, or join them by a Weld",
+    )
+
+
+def refuse_numbers() -> NoReturn:
+    """Raise the error of udot that are not finite."""
+    raise NotANumberError(
+        "forward dynamics: numbers that are not finite",
+        "finite u, forces and poses of moderate size",
+        "udot that are infinite, or NaN",
+        "look at what was written to q and u, and at the forces",
     )

@@ -1703,7 +1703,9 @@ static void refuse_large_joints(const Tree *tree, Arrays *arrays)
     arrays->failed = 1;
 }
 
-PyDoc_STRVAR(forward_doc, "Compute udot by articulated bodies; return the row of a singular joint, or 0.");
+PyDoc_STRVAR(
+    forward_doc,
+    "Compute udot by articulated bodies; return the row of a singular joint, -1 if not finite, or 0.");
 
 static PyObject *tree_forward_dynamics(Tree *self, PyObject *const *args, Py_ssize_t count)
 {
@@ -1731,6 +1733,8 @@ static PyObject *tree_forward_dynamics(Tree *self, PyObject *const *args, Py_ssi
         load_links(&d, applied, known, udot);
         gather_forces(&d, tau, known, udot);
         spread_accelerations(&d, known, udot);
+        if (!are_finite(udot, self->nu))
+            singular = -1;
     }
     discard(&d);
     return finish_with(&arrays, singular);

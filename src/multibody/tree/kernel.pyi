@@ -182,6 +182,8 @@ class Tree:
     ) -> int:
         """Compute udot by articulated bodies; return the row of a singular joint, or 0.
 
+        The result is -1 if some udot is not finite.
+
         Parameters
         ----------
         known : (nu,), optional
