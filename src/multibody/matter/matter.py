@@ -1299,7 +1299,8 @@ class MatterSubsystem(Subsystem):
         if layout.kernel is not None and layout.most_u <= LARGEST_JOINT:
             poses, own = self.tree_poses(state).arrays, self._inertias.arrays
             with suppress(MassMatrixError):
-                return layout.kernel.multiply_by_m_inv(poses, own, values[None])[0]
+                solved: Array = layout.kernel.multiply_by_m_inv(poses, own, values[None])[0]
+                return solved
         root = type(self).m_matrix.root_in(self)(state)
         found: Array = root.T @ (root @ values)
         return found

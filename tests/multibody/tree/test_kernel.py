@@ -466,7 +466,7 @@ def test_arrays_of_wrong_size_or_type_are_refused(which: int) -> None:
     for i, argument in enumerate(right):
         if not isinstance(argument, np.ndarray):
             continue
-        wrongs = [argument.ravel()[:-1], np.zeros(argument.size + 1, argument.dtype)]
+        wrongs: list[Any] = [argument.ravel()[:-1], np.zeros(argument.size + 1, argument.dtype)]
         wrongs += [argument.astype(np.float32), [1.0], np.zeros(2 * argument.size)[::2], None]
         for wrong in wrongs:
             if wrong is None and (name, i) in OPTIONAL:
