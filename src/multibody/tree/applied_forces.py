@@ -12,7 +12,6 @@ from stagecache.multibody.tree.layout import Indices, TreeLayout
 from stagecache.multibody.tree.poses import TreePoses
 from stagecache.state.handles import CacheEntry, DiscreteVariable
 
-
 Vector = tuple[float, float, float]
 NO_FIELD: Final = (0.0, 0.0, 0.0)
 

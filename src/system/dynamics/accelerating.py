@@ -193,9 +193,10 @@ class Dynamics:
         pools = state._contents.pools
         udot: Vector = pools.whole["udot"].copy()
         rows = NO_ROWS
-        if self._declares_motion or any(
-            [s._prescribed_variables(state, "u") for s in self._choosing]
-        ):
+        is_driven = self._declares_motion
+        for subsystem in self._choosing:
+            is_driven = is_driven or bool(subsystem._prescribed_variables(state, "u"))
+        if is_driven:
             rows, values = prescribed_udot(state)
             udot[rows] = values
         if not self.masses:

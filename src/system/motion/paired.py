@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stagecache.errors import KinematicsError
 from stagecache.state.contents.contents import Contents

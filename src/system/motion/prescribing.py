@@ -64,8 +64,8 @@ def is_choosing(subsystem: Subsystem) -> bool:
 
     The method ``_prescribed_variables(state, kind)`` returns or yields each `PrescribedVariable` of
     q, or u, in a State at Model or further; the choice may depend on parameters and modeling
-    options only. It is for many items, few of which are prescribed in a State: declared motion needs an entry for
-    each item and level in all States.
+    options only. It is for many items, few of which are prescribed in a State: declared motion
+    needs an entry for each item and level in all States.
     """
     return hasattr(subsystem, "_prescribed_variables")
 
