@@ -461,6 +461,7 @@ typedef struct {
     Py_ssize_t rows, nq, nu, given;
     Py_ssize_t most_u;
     Joint *joints;    /* (rows) */
+    Py_ssize_t *row_of_q;
     double *inboard;  /* (rows, 4, 4) X_MpF */
     double *outboard; /* (rows, 4, 4) X_MB, or NULL if all are 1 */
     double *axes;     /* (nu, 6) in F, where they are constant */
@@ -470,6 +471,7 @@ static void tree_dealloc(Tree *self)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)self);
     PyMem_Free(self->joints);
+    PyMem_Free(self->row_of_q);
     PyMem_Free(self->inboard);
     PyMem_Free(self->outboard);
     PyMem_Free(self->axes);
@@ -493,10 +495,6 @@ static int is_wrong(const Tree *tree, Py_ssize_t row)
 /* Fill in the joints of a table of `COLUMNS` numbers a row; 0 with an error. */
 static int number_joints(Tree *tree, const Py_ssize_t *table)
 {
-    if (tree->nq < 0) {
-        PyErr_SetString(PyExc_ValueError, "nq: expected a number of coordinates, 0 or more");
-        return 0;
-    }
     for (Py_ssize_t row = 0; row < tree->rows; row++, table += COLUMNS) {
         Joint *joint = &tree->joints[row];
         int is_known = table[2] >= 0 && table[2] < KINDS;
@@ -505,8 +503,11 @@ static int number_joints(Tree *tree, const Py_ssize_t *table)
                              table[4], table[5], table[6], tree->given};
             tree->given += joint->kind == GIVEN;
             tree->most_u = joint->nu > tree->most_u ? joint->nu : tree->most_u;
-            if (!is_wrong(tree, row))
+            if (!is_wrong(tree, row)) {
+                for (Py_ssize_t i = joint->q; i < joint->q + joint->nq; i++)
+                    tree->row_of_q[i] = row;
                 continue;
+            }
         }
         PyErr_Format(PyExc_ValueError, "row %zd of the joints is not one of a tree", row);
         return 0;
@@ -543,6 +544,13 @@ static PyObject *tree_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSE
     const Py_ssize_t *table = data_of(&arrays, view, COLUMNS * self->rows, "joints");
     self->nq = nq;
     self->joints = memory(&arrays, (size_t)self->rows * sizeof(Joint));
+    if (!arrays.failed && (nq < 0 || (size_t)nq > PY_SSIZE_T_MAX / sizeof(double))) {
+        PyErr_SetString(PyExc_ValueError, "nq: expected a number of coordinates, 0 or more");
+        arrays.failed = 1;
+    }
+    self->row_of_q = memory(&arrays, (size_t)nq * sizeof(Py_ssize_t));
+    if (!arrays.failed)
+        memset(self->row_of_q, 0, (size_t)nq * sizeof(Py_ssize_t));
     if (!arrays.failed && !number_joints(self, table))
         arrays.failed = 1;
     if (!arrays.failed) {
@@ -648,13 +656,23 @@ static PyObject *tree_moved(Tree *self, PyObject *const *args, Py_ssize_t count)
     Arrays arrays = {.count = 0};
     const double *q = input(&arrays, args[0], self->nq, "q");
     const double *before = input(&arrays, args[1], self->nq, "q before");
+    char *is_moved = memory(&arrays, (size_t)self->rows);
     PyObject *ranges = arrays.failed ? NULL : PyList_New(0);
-    for (Py_ssize_t row = 1, end; ranges != NULL && row < self->rows; row = end) {
-        int is_moved = has_changed(&self->joints[row], q, before);
-        end = is_moved ? self->joints[row].end : row + 1;
-        if (is_moved && !append_range(ranges, row, end))
+    if (ranges != NULL)
+        memset(is_moved, 0, (size_t)self->rows);
+    for (Py_ssize_t i = 0; ranges != NULL && i < self->nq; i++)
+        if (!(q[i] == before[i])) /* NaN always differs */
+            is_moved[self->row_of_q[i]] = 1;
+    for (Py_ssize_t row = 0; ranges != NULL && row < self->rows;) {
+        char *next = memchr(is_moved + row, 1, (size_t)(self->rows - row));
+        if (next == NULL)
+            break;
+        Py_ssize_t start = next - is_moved;
+        row = self->joints[start].end;
+        if (!append_range(ranges, start, row))
             Py_CLEAR(ranges);
     }
+    PyMem_Free(is_moved);
     release(&arrays);
     return ranges;
 }

@@ -205,13 +205,15 @@ def poses_at(layout: TreeLayout, q: Array, before: TreePoses | None) -> TreePose
     ranges = _moved(layout, q, base.q)
     if ranges == every:
         return TreePoses(q, _computed(layout, q, [(GROUND, count)], count, base), every)
-    if base is not before and 2 * _rows_in(ranges) > count:
+    rows = _rows_in(ranges)
+    if base is not before and 2 * rows > count:
         before.put_together()  # once, so that its rows are not computed again and again
         base = before
         ranges = _moved(layout, q, base.q)
+        rows = _rows_in(ranges)
     if not ranges:
         return base
-    return TreePoses(q, _computed(layout, q, ranges, _rows_in(ranges), base), ranges, base)
+    return TreePoses(q, _computed(layout, q, ranges, rows, base), ranges, base)
 
 
 def _rows_in(ranges: Ranges) -> int:
