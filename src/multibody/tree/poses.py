@@ -6,9 +6,10 @@ r"""Poses of all bodies of a tree: one value, from which the next one is compute
            ----- -----------
            dot     one batch        X_GB = X_GM X_MB, one batch, where X_MB is not 1
 
-After a write to some q, only poses outboard of these joints are computed again; the others are
-taken from the value before. So the whole tree is *one* cache entry. Beside it, an entry for each
-body keeps its dependents valid while that body does not move (early cutoff).
+After a write to some q, only poses outboard of these joints are computed again. The others are
+those of a value before, the *base*, in which all rows are there; they are copied where somebody
+asks for an array of all, and not before. So the whole tree is *one* cache entry. Beside it, an
+entry for each body keeps its dependents valid while that body does not move (early cutoff).
 
 Why not an entry for each body, with its joint's q and its parent's pose as prerequisites? Both were
 measured with Pins, in plain CPython 3.11, in us, with the write of q (`entries`: an entry for each;
@@ -21,25 +22,25 @@ a write of                read      n=10     30    100    1000
 all q                     entries     43    124    410    4200
 ..                        floats      25     65    210    2000
 ..                        here        30     58    155    1350
-..                        kernel      12     11     19     104
+..                        kernel       8     10     13      62
 the middle of a chain     entries     22     62    200    2060
 ..                        floats      14     32     93     880
 ..                        here        24     30     53     350
-..                        kernel      11     10     13      26
+..                        kernel       8      8      8      12
 the last joint            entries      7     10     19     135
 ..                        floats       7      8     12      60
 ..                        here        21     21     23      47
-..                        kernel      11      9     11      23
+..                        kernel       8      8      8       9
 the last joint, then all  entries      7     10     19     135
 bodies by their entries   here        45     85    230    2050
-..                        kernel      41     80    254    2830
+..                        kernel      37     80    250    2240
 ========================  ========  ====  =====  =====  ======
 
 An entry for each body costs 2 us in the framework, and pays in the last lines only. But an
 assembler or a Jacobian of markers needs all poses, so it reads the one entry, and writes all q. A
 product of poses is a `numpy.dot` of two 4x4 matrices, 0.5 us, where floats take 2 us. The kernel
-takes 25 ns for a body; poses that are taken from before are copied, in 8 ns each, so that a write
-of the last of 1,000 joints costs a third of all of them there.
+takes 25 ns for a body. Of the 9 us for the last of 1,000 joints, 8 are the write and the cache, as
+in a small tree; a read of an array of all poses takes 6 more, which copy them.
 """
 
 from collections.abc import Sequence
@@ -145,19 +146,24 @@ class TreePoses:
         """Return X_GB of a body, which is made on demand, and shares no memory with the arrays."""
         found = self._transforms.get(row)
         if found is None:
-            found = self._transforms[row] = self._transform(row)
+            computed, base = self._rows
+            place = row
+            if base is not None:
+                at = self._place_of(row)
+                if at is None:
+                    return base.transform(row)
+                place = at
+            found = self._transforms[row] = Transform.of_matrix(computed[-1, place].copy())
         return found
 
-    def _transform(self, row: int) -> Transform:
-        computed, base = self._rows
-        if base is None:
-            return Transform.of_matrix(computed[-1, row].copy())
+    def _place_of(self, row: int) -> int | None:
+        """Return the place of a row among those that were computed."""
         at = 0
         for start, end in self.moved:
             if start <= row < end:
-                return Transform.of_matrix(computed[-1, at + row - start].copy())
+                return at + row - start
             at += end - start
-        return base.transform(row)
+        return None
 
     def __copy__(self) -> "TreePoses":
         return self
