@@ -5,6 +5,7 @@ r"""The trees whose kinematics are measured, here and in the twins of other libr
     chain   ground - 1 - 2 - ... - n          of Pins
     bushy   body i on body i // 2             in each eight a Slider, a Universal, a Ball, else Pins
     person  a Free, then 25 Pins, bushy       31 u, and 40 markers at random
+    falling a chain with masses, in gravity
 
 Ours are written with two values in turn, since a write of the same q leaves all poses valid.
 """
@@ -19,6 +20,8 @@ from stagecache.multibody import (
     AbstractMobilizer,
     Ball,
     Free,
+    Gravity,
+    MassProperties,
     MobilizedBody,
     MultibodySystem,
     Pin,
@@ -46,12 +49,22 @@ class Measured:
         What to write in turn.
     """
 
-    def __init__(self, mobilizers: Sequence[type[AbstractMobilizer]], *, is_bushy: bool) -> None:
+    def __init__(
+        self,
+        mobilizers: Sequence[type[AbstractMobilizer]],
+        *,
+        is_bushy: bool,
+        mass: MassProperties | None = None,
+    ) -> None:
         self.system = MultibodySystem()
         matter = self.system.matter
         for i, mobilizer in enumerate(mobilizers):
             parent = matter.bodies[(i + 1) // 2 if is_bushy else i]
-            matter.add_body(f"body {i + 1}", parent, mobilizer(), inboard_frame=STEP)
+            matter.add_body(
+                f"body {i + 1}", parent, mobilizer(), mass_properties=mass, inboard_frame=STEP
+            )
+        if mass is not None:
+            self.system.add(Gravity(matter), "gravity")
         self.bodies = matter.bodies
         rng = np.random.default_rng(len(mobilizers))
         chosen = [self.bodies[i] for i in rng.integers(1, len(self.bodies), MARKERS)]
@@ -75,16 +88,25 @@ class Measured:
             "motions": matter.tree_motions,
             "jacobian": self.markers.jacobian,
             "positions": self.markers.positions,
+            "realize": self.system.realize,
+            "ACCELERATION": Stage.ACCELERATION,
         }
         if body is not None:
             one = body.q(self.state).copy()
-            found |= {"set_one": body.q.set, "one": one, "other": one + 0.1}
+            # Neither is what there was: poses known before all writes would be taken again.
+            found |= {"set_one": body.q.set, "one": one + 0.2, "other": one + 0.1}
         return found
 
 
 def chain(count: int) -> Measured:
     """A chain of Pins."""
     return Measured([Pin] * count, is_bushy=False)
+
+
+def falling(count: int) -> Measured:
+    """A chain of Pins whose bodies have mass, in gravity."""
+    mass = MassProperties.about_center(1.0, [0.05, 0.1, 0.15], [0.1, 0.12, 0.13])
+    return Measured([Pin] * count, is_bushy=False, mass=mass)
 
 
 def bushy(count: int) -> Measured:

@@ -300,18 +300,27 @@ class MultibodySystem(System):
                 "leave it out for the first one",
             )
         udot = state[matter].udot
-        layout, axes, motion = matter.layout(state), matter.axes(state), matter.tree_motions(state)
-        rates = matter.tree_bias(state) + motions(layout, axes, udot)
-        acting = [
+        layout, poses, inertias = matter.layout(state), matter.tree_poses(state), matter._inertias
+        by_constraints = [
             subsystem.calc_body_forces(state)
             for subsystem in self.subsystems
             if isinstance(subsystem, AbstractConstraint) and subsystem.matter is matter
         ]
-        by_constraints = sum_of(layout, acting).on_bodies
-        by_forces = matter.applied_forces(state).on_bodies
-        taken = matter.tree_inertias(state).forces(motion, rates)
-        outboard = layout.sum_to_ground(taken - by_forces - by_constraints)
-        outboard[:, :3] -= cross(matter.tree_poses(state).joints[:, :3, 3], outboard[:, 3:])
+        acting = sum_of(layout, by_constraints, matter.applied_forces(state))
+        if layout.kernel is not None:
+            outboard = np.empty((len(layout.joints), 6))
+            layout.kernel.inverse_dynamics(
+                *(poses.arrays, inertias.arrays, matter.u(state), udot, acting.about_bodies(poses)),
+                field=acting.field,
+                reactions=outboard,
+            )
+        else:
+            axes, motion = matter.axes(state), matter.tree_motions(state)
+            rates = matter.tree_bias(state) + motions(layout, axes, udot)
+            taken = matter.tree_inertias(state).forces(motion, rates)
+            by_forces = acting.spatial(inertias.masses, matter.tree_centers(state))
+            outboard = layout.sum_to_ground(taken - by_forces)
+            outboard[:, :3] -= cross(poses.joints[:, :3, 3], outboard[:, 3:])
         outboard[0] = 0.0
         found: Array = outboard[layout.rows]
         return found

@@ -98,7 +98,8 @@ class AbstractErrors(AbstractRows):
         def fill(state: Any) -> None:
             contents = state._contents
             rows = contents.realization.layout.subsystems[x].rows[name][slot]
-            contents.pools.write_rows(kind, x, rows.start, handle(state))
+            if rows.count:
+                contents.pools.write_rows(kind, x, rows.start, handle(state))
 
         return fill
 
