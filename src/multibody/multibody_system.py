@@ -198,6 +198,7 @@ class MultibodySystem(System):
                 "make it for the matter of this System",
             )
         if isinstance(subsystem, AbstractConstraint):
+            _ = subsystem.kind  # refuses one that has forgotten a duty
             subsystem.check_derivatives(self.default_length_scale)
         return super().add(subsystem, name)
 

@@ -2,13 +2,13 @@ r"""Constraints on coordinates of joints.
 
 ::
 
-    body.q (each)   use_euler_angles      body.u (each)
-        \              |                      |
-      coordinate_values, coordinate_rows      |
-        /           |        \                |
-    error    coordinate_jacobian  coordinate_rates
-                |       \             /    \
-            jacobian     error_rate       error_bias
+    q, members      q, members        u       of the matter, and of the batch
+        |               |             |
+      where        numbers_of_n -> rates, drift
+      /    \             |            |
+  errors  local_jacobian-+------------+
+                \        |            |
+                 jacobian   error_rates, error_bias
 
 A coordinate x is one q of a joint, by its number. Its rate is a row of N, times the u of the joint;
 where a mobilizer has no N, it is just u.
@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 
 from stagecache.checks import require_callable, require_number, whole_number
 from stagecache.errors import ConstraintError, KinematicsError, ShapeError, short_repr
+from stagecache.multibody.constraints.batch import DENSE, AbstractBatch, Members
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
 from stagecache.multibody.constraints.derived import (
@@ -35,22 +36,10 @@ from stagecache.multibody.constraints.derived import (
 )
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MobilizedBody
-from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
+from stagecache.multibody.tree.joints import Joint
+from stagecache.multibody.tree.layout import TreeLayout
 from stagecache.state.state import State
-from stagecache.system.constraints.errors import position_error
 from stagecache.system.declare.cached import cached
-
-
-def _all_q(self: Any) -> tuple[Any, ...]:
-    return tuple(body.q for body in self.bodies)
-
-
-def _all_mobilizers(self: Any) -> tuple[Any, ...]:
-    return (*_all_q(self), self.matter.use_euler_angles)
-
-
-def _all_u(self: Any) -> tuple[Any, ...]:
-    return tuple(body.u for body in self.bodies)
 
 
 class AbstractCoordinateConstraint(AbstractConstraint):
@@ -134,117 +123,156 @@ class AbstractCoordinateConstraint(AbstractConstraint):
             length = self.system.default_length_scale if self.is_adopted else 1.0
         return np.array([1.0 if _is_angle(body, i) else length for body, i in self.coordinates])
 
-    # ------------------------------------------------------------------ coordinates
+    # ------------------------------------------------------------------ in a State
 
-    @cached(prerequisites=_all_q)
-    def coordinate_values(self, state: State) -> Array:
-        """The coordinates x, (n,)."""
-        return np.array([self._own_q(state, body, i)[i] for body, i in self.coordinates])
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """What constraints have in common that are computed together."""
+        return *super().kind, len(self.coordinates)
 
-    @cached(prerequisites=_all_mobilizers)
-    def coordinate_rows(self, state: State) -> tuple[Array, ...]:
-        """The row of N of each coordinate: the derivatives of its rate by the u of its joint."""
-        return tuple(
-            _rows_of_n(body, self._mobilizer(state, body), self._own_q(state, body, i))[i]
-            for body, i in self.coordinates
-        )
+    def new_batch(self) -> "CoordinateBatch":
+        """Return a batch with this constraint."""
+        return CoordinateBatch(self)
 
-    @cached(prerequisites=lambda self: (self.coordinate_rows, *_all_u(self)))
-    def coordinate_rates(self, state: State) -> Array:
-        """The rates of x, (n,)."""
-        rows = self.coordinate_rows(state)
-        return np.array(
-            [row @ body.u(state) for row, (body, _) in zip(rows, self.coordinates, strict=True)]
-        )
 
-    @cached(prerequisites=lambda self: (*_all_mobilizers(self), *_all_u(self)))
-    def coordinate_acceleration_bias(self, state: State) -> Array:
+@final
+class Coordinates(Members):
+    """Constraints on coordinates that are enabled, and the places of these in a layout.
+
+    N is kept as numbers with their places, for coordinates of joints whose N is 1 just ones.
+
+    Attributes
+    ----------
+    index : (k, n) ndarray of int
+        By constraint, its q.
+    related : list of (int, Joint, int, slice)
+        Coordinates whose rows of N vary: each with its joint, the number of the q in it, and the
+        place of the row among the numbers.
+    rows, columns : ndarray of int
+        Of the numbers of N: coordinates, and u.
+    """
+
+    def __init__(self, constraints: Sequence[Any], layout: TreeLayout) -> None:
+        super().__init__(constraints, len(constraints[0].coordinates) if constraints else 1)
+        index, rows, columns = [], [], []
+        self.related: list[tuple[int, Joint, int, slice]] = []
+        related = set(map(id, layout.related))
+        for constraint in constraints:
+            for body, i in constraint.coordinates:
+                joint = layout.joints[layout.rows[body.index]]
+                _require_coordinate(constraint, joint, i)
+                own = [joint.u.start + i]
+                if id(joint) in related:
+                    own = [*range(joint.u.start, joint.u.stop)]
+                    place = slice(len(columns), len(columns) + len(own))
+                    self.related.append((len(index), joint, i, place))
+                rows += [len(index)] * len(own)
+                columns += own
+                index.append(joint.q.start + i)
+        self.index = np.array(index, np.intp).reshape(len(constraints), -1)
+        self.rows, self.columns = np.array(rows, np.intp), np.array(columns, np.intp)
+        self.nu = layout.nu
+
+    def rates(self, numbers: Array, u: Array) -> Array:
+        """Return N u of the coordinates, (k, n)."""
+        values = numbers * u[self.columns]
+        found: Array = np.bincount(self.rows, values, self.index.size).reshape(self.index.shape)
+        return found
+
+    def jacobian(self, local: Array, numbers: Array) -> Any:
+        """Return the derivatives by u (k m, nu), of those by coordinates, (k, m, n)."""
+        k, m, n = local.shape
+        which, coordinate = np.divmod(self.rows, n)
+        values = local[which, :, coordinate] * numbers[:, None]
+        rows = which[:, None] * m + np.arange(m)
+        columns = np.broadcast_to(self.columns[:, None], rows.shape)
+        if self.nu <= DENSE:
+            found = np.zeros((k * m, self.nu))
+            np.add.at(found, (rows, columns), values)
+            return found
+        from scipy.sparse import coo_array, csr_array  # noqa: PLC0415  # it takes a while
+
+        places = (rows.ravel(), columns.ravel())
+        return csr_array(coo_array((values.ravel(), places), shape=(k * m, self.nu)))
+
+
+@final
+class CoordinateBatch(AbstractBatch):
+    """Constraints of one class on as many coordinates."""
+
+    def calc_members(self, enabled: Sequence[Any], layout: TreeLayout) -> Coordinates:
+        """Return what evaluates some of the constraints."""
+        return Coordinates(enabled, layout)
+
+    @cached(prerequisites=lambda self: (self.members, self.matter.q))
+    def where(self, state: State) -> Array:
+        """The coordinates x, (k, n)."""
+        found: Array = self.matter.q(state)[self.members(state).index]
+        return found
+
+    @cached(prerequisites=lambda self: (self.members, self.matter.q))
+    def numbers_of_n(self, state: State) -> Array:
+        """The rows of N of the coordinates: derivatives of their rates by u."""
+        members = self.members(state)
+        found = np.ones(len(members.rows))
+        for _, joint, i, place in members.related:
+            found[place] = _rows_of_n(joint, self.matter.q(state)[joint.q])[i]
+        return found
+
+    @cached(prerequisites=lambda self: (self.members, self.numbers_of_n, self.matter.u))
+    def rates(self, state: State) -> Array:
+        """The rates of x, (k, n)."""
+        numbers, u = self.numbers_of_n(state), self.matter.u(state)
+        found: Array = self.members(state).rates(numbers, u)
+        return found
+
+    @cached(prerequisites=lambda self: (self.members, self.matter.q, self.matter.u))
+    def drift(self, state: State) -> Array:
         """The derivatives of the rates where udot is 0: the change of N, times u."""
-        found = np.zeros(len(self.coordinates))
-        for k, (body, i) in enumerate(self.coordinates):
-            q, mobilizer = self._own_q(state, body, i), self._mobilizer(state, body)
-            u = body.u(state)
-            qdot = _rows_of_n(body, mobilizer, q) @ u  # refuses q where N is singular
-            rate = mobilizer.n_rate(q.tolist(), qdot.tolist())
+        members, q, u = self.members(state), self.matter.q(state), self.matter.u(state)
+        found = np.zeros(members.index.shape)
+        for at, joint, i, _ in members.related:
+            own = u[joint.u]
+            qdot = _rows_of_n(joint, q[joint.q]) @ own
+            rate = joint.mobilizer.n_rate(q[joint.q].tolist(), qdot.tolist())
             if rate is not None:
-                found[k] = np.array(rate[i]) @ u
+                found.flat[at] = np.array(rate[i]) @ own
         return found
 
-    @cached(prerequisites=(coordinate_values,))
-    def coordinate_jacobian(self, state: State) -> Array:
-        """The result of `calc_jacobian`, (m, n)."""
-        found = self.calc_jacobian(self.coordinate_values(state))
-        shape = (self.num_errors, len(self.coordinates))
-        return checked_result(found, shape, f"calc_jacobian of {self}")
+    @property
+    def needs_of_jacobian(self) -> tuple[Any, ...]:
+        """The entries that `calc_jacobian` reads."""
+        return self.members, self.local_jacobian, self.numbers_of_n
 
-    # ------------------------------------------------------------------ errors
+    def calc_jacobian(self, state: State) -> Any:
+        """Return the derivatives by u, (k m, nu)."""
+        return self.members(state).jacobian(self.local_jacobian(state), self.numbers_of_n(state))
 
-    @position_error(
-        size=lambda self, _: self.num_errors,
-        prerequisites=(coordinate_values,),
-        enabled=AbstractConstraint.is_enabled,
-    )
-    def error(self, state: State) -> Any:
-        """The position errors, (m,)."""
-        return self.calc_error(self.coordinate_values(state))
 
-    @error.velocity(prerequisites=(coordinate_jacobian, coordinate_rates))
-    def error_rate(self, state: State) -> Array:
-        """Their derivatives along qdot = N u."""
-        found: Array = self.coordinate_jacobian(state) @ self.coordinate_rates(state)
-        return found
-
-    @error.jacobian(prerequisites=(coordinate_jacobian, coordinate_rows))
-    def jacobian(self, state: State) -> dict[Any, Array]:
-        """The derivatives of `error_rate` by the u of the joints."""
-        found: dict[Any, Array] = {}
-        columns = self.coordinate_jacobian(state).T
-        rows = self.coordinate_rows(state)
-        for column, row, (body, _) in zip(columns, rows, self.coordinates, strict=True):
-            block = np.outer(column, row)
-            found[body.u] = found[body.u] + block if body.u in found else block
-        return found
-
-    @error.bias(
-        prerequisites=(
-            *(coordinate_values, coordinate_jacobian),
-            *(coordinate_rates, coordinate_acceleration_bias),
+def _require_coordinate(constraint: AbstractConstraint, joint: Joint, i: int) -> None:
+    """Refuse a coordinate that a joint does not have in this form of orientations."""
+    if i >= joint.mobilizer.nq:
+        raise ConstraintError(
+            f"{constraint}: ties a coordinate that {joint.body} does not have in this State",
+            f"one of its {joint.mobilizer.nq} q",
+            f"q[{i}]",
+            f"with {constraint.matter.name}.use_euler_angles, disable {constraint.name}, or tie "
+            "another q",
         )
-    )
-    def error_bias(self, state: State) -> Array:
-        """The derivatives of `error_rate` where udot is 0."""
-        bias = self.calc_bias(self.coordinate_values(state), self.coordinate_rates(state))
-        found = checked_result(bias, (self.num_errors,), f"calc_bias of {self}")
-        return found + self.coordinate_jacobian(state) @ self.coordinate_acceleration_bias(state)
-
-    def _own_q(self, state: State, body: MobilizedBody, i: int) -> Array:
-        q = body.q(state)
-        if i >= len(q):
-            raise ConstraintError(
-                f"{self}: ties a coordinate that {body} does not have in this State",
-                f"one of its {len(q)} q",
-                f"q[{i}]",
-                f"with {self.matter.name}.use_euler_angles, disable {self.name}, or tie another q",
-            )
-        return q
-
-    def _mobilizer(self, state: State, body: MobilizedBody) -> AbstractMobilizer:
-        layout = self.matter.layout(state)
-        return layout.joints[layout.rows[body.index]].mobilizer
 
 
-def _rows_of_n(body: MobilizedBody, mobilizer: AbstractMobilizer, q: Array) -> Array:
+def _rows_of_n(joint: Joint, q: Array) -> Array:
     """Return N of one joint, (nq, nu)."""
     try:
-        rows = mobilizer.n(q.tolist())
+        rows = joint.mobilizer.n(q.tolist())
     except ZeroDivisionError:
         raise KinematicsError(
-            f"{body}: its {mobilizer!r} is where N is singular",
+            f"{joint.body}: its {joint.mobilizer!r} is where N is singular",
             "Euler angles whose second is not pi/2",
             f"q = {q.tolist()}",
             "use quaternions, or give other q",
         ) from None
-    return np.eye(mobilizer.nu) if rows is None else np.array(rows)
+    return np.eye(joint.mobilizer.nu) if rows is None else np.array(rows)
 
 
 def _is_angle(body: MobilizedBody, i: int) -> bool:
@@ -302,6 +330,7 @@ class ConstantCoordinateConstraint(AbstractCoordinateConstraint):
     """
 
     num_errors: ClassVar[int] = 1
+    stacked = ("value",)
 
     def __init__(self, body: MobilizedBody, value: float, *, index: int = 0) -> None:
         super().__init__([(body, index)])
@@ -309,15 +338,15 @@ class ConstantCoordinateConstraint(AbstractCoordinateConstraint):
 
     def calc_error(self, x: Array) -> Array:
         """Return the difference."""
-        return x - self.value
+        return x - np.asarray(self.value)[..., None]
 
-    def calc_jacobian(self, x: Array) -> Any:  # noqa: ARG002  # of a fixed form
+    def calc_jacobian(self, x: Array) -> Any:
         """Return 1."""
-        return [[1.0]]
+        return np.ones((*x.shape, 1))
 
     def calc_bias(self, x: Array, rates: Array) -> Any:  # noqa: ARG002  # of a fixed form
         """Return 0."""
-        return np.zeros(1)
+        return np.zeros(x.shape)
 
 
 @final

@@ -2,25 +2,26 @@ r"""Constraints on the pose of one body relative to another one.
 
 ::
 
-    bodies[0].pose   bodies[1].pose    velocity    acceleration_bias
-             \        /                 |                |
-           relative_pose ------> relative_velocity -> relative_acceleration_bias
-             /         \                |                |
-         error   relative_jacobian -----+                |
-                        |    \          |                |
-     matter.axes --> jacobian \---> error_rate     error_bias
+    tree_poses      tree_motions, tree_bias        of the matter
+        |                |            |
+      where -------->  rates        drift          of the batch: relative motion
+      /    \             |            |
+  errors  local_jacobian-+------------+
+                |         \            \
+    axes -> jacobian   error_rates   error_bias
 
-All are declared entries. A write that moves neither body leaves position errors and the relative
-Jacobian valid. Where u move both bodies, columns of the Jacobian are 0, exactly.
+All are declared entries. A write of u leaves position errors and the local Jacobian valid. Where u
+move both bodies, columns of the Jacobian are 0, exactly.
 
-Body 1 has R1, p1, angular velocity w1, velocity v1 of its origin; body 2 likewise, all in ground.
-The motion of body 2 and of its origin relative to body 1, in axes of body 1::
+Body 1 has R1, p1, angular velocity w1; body 2 likewise, all in ground. With the motion (w, v) and
+the acceleration (a, b) of body 2 relative to body 1 about the origin of the ground, and x2 = p2' its
+velocity, the motion of body 2 and of its origin relative to body 1, in axes of body 1, is::
 
-    R = R1' R2        p = R1' (p2 - p1)       d = p2 - p1
-    w = R1' (w2 - w1)                         angular velocity, which is R' R~ of body 2
-    v = R1' (v2 - v1 - w1 x d)                velocity; just the derivative of p
-    w~ = R1' (a2 - a1 - w1 x (w2 - w1))       derivatives of these, with angular accelerations a
-    v~ = R1' (b2 - b1 - a1 x d - w1 x (v2 - v1) - w1 x (v2 - v1 - w1 x d))     and linear ones b
+    R = R1' R2        p = R1' (p2 - p1)
+    R1' w             angular velocity, which is R' R~ of body 2
+    R1' (v + w x p2)  velocity; just the derivative of p
+    R1' (a - w1 x w)  derivatives of these
+    R1' (b + a x p2 + w x x2 - w1 x (v + w x p2))
 
 In these coordinates body 1 does not move, so constraints are written as if it were the ground.
 Forces (m, f) in body 1, with the power m.w + f.v, act on both bodies in opposite directions.
@@ -29,12 +30,14 @@ Source: derived from R1~ = w1 x R1; A. Jain, Robot and Multibody Dynamics (2011)
 """
 
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, final
 
 import numpy as np
 
-from stagecache.multibody.constraints.checks import checked_pair, checked_result
+from stagecache.multibody.constraints.batch import DENSE, AbstractBatch, Members
+from stagecache.multibody.constraints.checks import checked_pair
 from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
 from stagecache.multibody.constraints.derived import (
     check_at,
@@ -45,23 +48,17 @@ from stagecache.multibody.constraints.derived import (
     poses_near,
     require_equal,
 )
-from stagecache.multibody.geometry.spatial import Array, cross, cross3
+from stagecache.multibody.geometry.spatial import Array, cross, cross3, velocities_at
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.tree.applied_forces import NO_FORCES, AppliedForces
+from stagecache.multibody.tree.layout import TreeLayout
+from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.constraints.errors import position_error
 from stagecache.system.declare.cached import cached
 
-DENSE: Final = 100
-"""The largest number of u for which a Jacobian is dense."""
-
 _LAST_ROW: Final = (0.0, 0.0, 0.0, 1.0)  # of a homogeneous matrix
-
-
-def _poses(self: Any) -> tuple[Any, ...]:
-    return (self.bodies[0].pose, self.bodies[1].pose)
 
 
 class AbstractPairConstraint(AbstractConstraint):
@@ -130,91 +127,24 @@ class AbstractPairConstraint(AbstractConstraint):
 
         check_at(partial(check, *near) for near in poses_near(one.inverse() @ two, length))
 
-    # ------------------------------------------------------------------ relative motion
+    # ------------------------------------------------------------------ in a State
 
-    @cached(prerequisites=_poses)
+    def new_batch(self) -> "PairBatch":
+        """Return a batch with this constraint."""
+        return PairBatch(self)
+
+    @cached(prerequisites=lambda self: tuple(body.pose for body in self.bodies))
     def relative_pose(self, state: State) -> Transform:
         """The pose of body 2 in body 1."""
-        return relative_pose(*self._poses(state))
-
-    @cached(prerequisites=lambda self: (*_poses(self), *(body.velocity for body in self.bodies)))
-    def relative_velocity(self, state: State) -> Array:
-        """The velocity (w, v) of body 2 in body 1, (6,)."""
-        of_one, of_two = (body.velocity(state) for body in self.bodies)
-        return relative_velocity(*self._poses(state), of_one, of_two)
-
-    @cached(
-        prerequisites=lambda self: (
-            *_poses(self),
-            *(body.velocity for body in self.bodies),
-            *(body.acceleration_bias for body in self.bodies),
-        )
-    )
-    def relative_acceleration_bias(self, state: State) -> Array:
-        """The derivatives of (w, v) where udot is 0, (6,)."""
-        one, two = self.bodies
-        return relative_acceleration(
-            *self._poses(state),
-            (one.velocity(state), two.velocity(state)),
-            (one.acceleration_bias(state), two.acceleration_bias(state)),
-        )
-
-    @cached(prerequisites=(relative_pose,))
-    def relative_jacobian(self, state: State) -> Array:
-        """The result of `calc_jacobian`, (m, 6)."""
-        found = self.calc_jacobian(self.relative_pose(state))
-        return checked_result(found, (self.num_errors, 6), f"calc_jacobian of {self}")
-
-    # ------------------------------------------------------------------ errors
-
-    @position_error(
-        size=lambda self, _: self.num_errors,
-        prerequisites=(relative_pose,),
-        enabled=AbstractConstraint.is_enabled,
-    )
-    def error(self, state: State) -> Any:
-        """The position errors, (m,)."""
-        return self.calc_error(self.relative_pose(state))
-
-    @error.velocity(prerequisites=(relative_jacobian, relative_velocity))
-    def error_rate(self, state: State) -> Array:
-        """Their derivatives along qdot = N u."""
-        found: Array = self.relative_jacobian(state) @ self.relative_velocity(state)
-        return found
-
-    @error.jacobian(
-        prerequisites=lambda self: (
-            *(self.relative_jacobian, *_poses(self)),
-            *(self.matter.axes, self.matter.use_euler_angles),
-        )
-    )
-    def jacobian(self, state: State) -> dict[Any, Any]:
-        """The derivatives of `error_rate` by the u of the matter. Cost 20 us."""
-        matter = self.matter
-        forces = forces_in_ground(*self._poses(state), self.relative_jacobian(state))
-        layout, axes = matter.layout(state), matter.axes(state)
-        rows = np.array([layout.rows[body.index] for body in self.bodies])
-        one, two = layout.moves(rows).astype(float)
-        return {matter.u: _block(forces, axes, two - one)}
-
-    @error.bias(
-        prerequisites=(
-            *(relative_pose, relative_jacobian),
-            *(relative_velocity, relative_acceleration_bias),
-        )
-    )
-    def error_bias(self, state: State) -> Array:
-        """The derivatives of `error_rate` where udot is 0."""
-        bias = self.calc_bias(self.relative_pose(state), self.relative_velocity(state))
-        found = checked_result(bias, (self.num_errors,), f"calc_bias of {self}")
-        return found + self.relative_jacobian(state) @ self.relative_acceleration_bias(state)
+        return relative_pose(*(body.pose(state) for body in self.bodies))
 
     def calc_body_forces(self, state: State) -> AppliedForces:
-        """Return its forces on both bodies: the rows of `relative_jacobian`, times -multipliers."""
-        if not self.is_enabled(state):
+        """Return its forces on both bodies: the rows of its Jacobian, times -multipliers."""
+        batch: Any = self.batch
+        number = batch.members(state).number_of(self)
+        if number is None:
             return NO_FORCES
-        rows = forces_in_ground(*self._poses(state), self.relative_jacobian(state))
-        force = -state[self].multipliers @ rows
+        force = -self.multipliers(state) @ batch.ground_jacobian(state)[number]
         layout = self.matter.layout(state)
         of_bodies = np.array([layout.rows[body.index] for body in self.bodies])
         return AppliedForces(of_bodies, np.array([-force, force]), NO_FORCES.u, NO_FORCES.values)
@@ -235,23 +165,6 @@ class AbstractPairConstraint(AbstractConstraint):
         if stage is Stage.POSITION and self.is_enabled(state):
             geometry += self.matter.calc_bones(state, self._held_points())
 
-    def _poses(self, state: State) -> tuple[Transform, Transform]:
-        one, two = self.bodies
-        return one.pose(state), two.pose(state)
-
-
-def _block(forces: Array, axes: Array, signs: Array) -> Any:
-    """Return the power of forces (m, 6) by u (m, nu): for u that move only one of the bodies."""
-    if len(axes) <= DENSE:
-        return forces @ axes.T * signs
-    from scipy.sparse import csr_array  # noqa: PLC0415  # it takes a while
-
-    columns = np.flatnonzero(signs)
-    values = forces @ axes[columns].T * signs[columns]
-    starts = np.arange(len(forces) + 1) * len(columns)
-    there = (values.ravel(), np.tile(columns, len(forces)), starts)
-    return csr_array(there, shape=(len(forces), len(axes)))
-
 
 def relative_pose(one: Transform, two: Transform) -> Transform:
     """Return (R, p) of two poses in ground. Cost 4 us, half that of ``one.inverse() @ two``."""
@@ -270,25 +183,134 @@ def relative_velocity(one: Transform, two: Transform, of_one: Array, of_two: Arr
     return (found @ one.rotation).ravel()
 
 
-def relative_acceleration(
-    one: Transform,
-    two: Transform,
-    velocities: tuple[Array, Array],
-    accelerations: tuple[Array, Array],
-) -> Array:
-    """Return the derivatives of (w, v), (6,), of velocities and accelerations of both bodies."""
-    arm = two.translation - one.translation
-    w1, a1 = velocities[0][:3], accelerations[0][:3]
-    between = velocities[1] - velocities[0]
-    found = (accelerations[1] - accelerations[0]).reshape(2, 3)
-    found[0] -= cross3(w1, between[:3])
-    found[1] -= cross3(a1, arm) + cross3(w1, 2.0 * between[3:] - cross3(w1, arm))
-    return (found @ one.rotation).ravel()
+# ---------------------------------------------------------------------- many at once
 
 
-def forces_in_ground(one: Transform, two: Transform, forces: Array) -> Array:
-    """Return forces on body 2 in the axes of body 1, (m, 6), in ground and about its origin."""
-    found: Array = (forces.reshape(-1, 2, 3) @ one.rotation.T).reshape(-1, 6)
-    linear = found[:, 3:]
-    found[:, :3] += cross(two.translation[None], linear)
+@final
+class Poses:
+    """The poses of bodies 2 in bodies 1, by pair. They are const.
+
+    Attributes
+    ----------
+    first : (k, 3, 3) ndarray
+        The rotations R1 of bodies 1 in ground.
+    origins : (k, 3) ndarray
+        The origins p2 of bodies 2, in ground.
+    rotation, translation : (k, 3, 3) and (k, 3) ndarray
+        R and p, as of a Transform.
+    """
+
+    __slots__ = ("first", "origins", "rotation", "translation")
+
+    def __init__(self, one: Array, two: Array) -> None:
+        self.first, self.origins = one[:, :3, :3], two[:, :3, 3]
+        both = self.first.swapaxes(1, 2) @ two[:, :3]
+        self.rotation = both[:, :, :3]
+        self.translation = both[:, :, 3] - in_axes(self.first, one[:, :3, 3])
+
+    def __iter__(self) -> Iterator[Transform]:
+        """Yield the pose of each pair."""
+        for rotation, translation in zip(self.rotation, self.translation, strict=True):
+            matrix = np.eye(4)
+            matrix[:3, :3], matrix[:3, 3] = rotation, translation
+            yield Transform.of_matrix(matrix)
+
+    def __copy__(self) -> "Poses":
+        return self
+
+    def __deepcopy__(self, memo: object) -> "Poses":
+        return self
+
+
+def in_axes(rotations: Array, vectors: Array) -> Array:
+    """Return vectors (k, 3n) in the axes of rotations, (k, 3, 3)."""
+    k, size = vectors.shape
+    found: Array = (vectors.reshape(k, size // 3, 3) @ rotations).reshape(k, size)
     return found
+
+
+@final
+class Pairs(Members):
+    """Pair constraints that are enabled, with the rows of their bodies in the layout."""
+
+    def __init__(self, constraints: Sequence[Any], layout: TreeLayout) -> None:
+        super().__init__(constraints, num_rates=6)
+        rows = [[layout.rows[body.index] for body in c.bodies] for c in constraints]
+        self.one, self.two = np.array(rows, np.intp).reshape(-1, 2).T
+        signs = layout.moves(self.two).astype(float) - layout.moves(self.one)
+        self.signs: Array = signs.repeat(self.num_errors, 0)
+        """(k m, nu): 0 for u that move both bodies, or none."""
+
+
+@final
+class PairBatch(AbstractBatch):
+    """Constraints of one class on pairs of bodies."""
+
+    def calc_members(self, enabled: Sequence[Any], layout: TreeLayout) -> Pairs:
+        """Return what evaluates some of the constraints."""
+        return Pairs(enabled, layout)
+
+    @cached(prerequisites=lambda self: (self.members, self.matter.tree_poses))
+    def where(self, state: State) -> Poses:
+        """The relative poses."""
+        pairs, bodies = self.members(state), self.matter.tree_poses(state).bodies
+        return Poses(bodies[pairs.one], bodies[pairs.two])
+
+    @cached(prerequisites=lambda self: (self.members, self.where, self.matter.tree_motions))
+    def rates(self, state: State) -> Array:
+        """The relative velocities (w, v), (k, 6)."""
+        found, where = self._between(state, self.matter.tree_motions), self.where(state)
+        found[:, 3:] += cross(found[:, :3], where.origins)
+        return in_axes(where.first, found)
+
+    @cached(
+        prerequisites=lambda self: (
+            *(self.members, self.where),
+            *(self.matter.tree_motions, self.matter.tree_bias),
+        )
+    )
+    def drift(self, state: State) -> Array:
+        """The derivatives of (w, v) where udot is 0, (k, 6)."""
+        pairs, where = self.members(state), self.where(state)
+        motions = self.matter.tree_motions(state)
+        one, two = motions[pairs.one], motions[pairs.two]
+        w, moving = two[:, :3] - one[:, :3], velocities_at(where.origins, two)
+        v = moving - velocities_at(where.origins, one)
+        found = self._between(state, self.matter.tree_bias)
+        found[:, 3:] += cross(found[:, :3], where.origins) + cross(w, moving) - cross(one[:, :3], v)
+        found[:, :3] -= cross(one[:, :3], w)
+        return in_axes(where.first, found)
+
+    def _between(self, state: State, motions: CacheEntry[Array]) -> Array:
+        """Return the motions of bodies 2, minus those of bodies 1; about the origin of ground."""
+        pairs, values = self.members(state), motions(state)
+        found: Array = values[pairs.two] - values[pairs.one]
+        return found
+
+    @cached(prerequisites=lambda self: (self.where, self.local_jacobian))
+    def ground_jacobian(self, state: State) -> Array:
+        """Derivatives of errors by motions of bodies 2 about the origin of ground, (k, m, 6)."""
+        where, found = self.where(state), self.local_jacobian(state)
+        k, m, _ = found.shape
+        turned = found.reshape(k, 2 * m, 3) @ where.first.swapaxes(1, 2)
+        found = turned.reshape(k, m, 6)
+        found[..., :3] += cross(where.origins[:, None], found[..., 3:])
+        return found
+
+    @property
+    def needs_of_jacobian(self) -> tuple[Any, ...]:
+        """The entries that `calc_jacobian` reads."""
+        return self.members, self.ground_jacobian, self.matter.axes
+
+    def calc_jacobian(self, state: State) -> Any:
+        """Return the power by u (k m, nu): for u that move only one of the bodies."""
+        signs, axes = self.members(state).signs, self.matter.axes(state)
+        forces = self.ground_jacobian(state).reshape(-1, 6)
+        if len(axes) <= DENSE:
+            return forces @ axes.T * signs
+        from scipy.sparse import csr_array  # noqa: PLC0415  # it takes a while
+
+        rows, columns = np.nonzero(signs)
+        values = np.einsum("ij,ij->i", forces[rows], axes[columns]) * signs[rows, columns]
+        starts = np.searchsorted(rows, np.arange(len(forces) + 1))
+        return csr_array((values, columns, starts), shape=signs.shape)

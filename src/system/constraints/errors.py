@@ -70,6 +70,9 @@ from stagecache.system.motion.differences import (
 Blocks = Mapping[AbstractContinuousVariable, ArrayLike]
 JacobianFunction = Callable[[Any, Any], Matrix | Blocks]
 
+Parts = Callable[[Any, Any], Iterable[tuple[AbstractHandle, int]]]
+"""A function ``(self, state)``: an entry for each constraint, with the number of its rows."""
+
 LEVELS: Final = {"qerr": "position", "uerr": "velocity", "udoterr": "acceleration"}
 """Names of levels, by vector of errors."""
 
@@ -117,6 +120,8 @@ class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
         only normalize q.
     own_jacobian : callable or None
         The function of the Jacobian of these, if it is not declared by ``@name.jacobian``.
+    parts : callable or None
+        The function of the constraints that have its rows, if these are several.
     """
 
     def __init__(
@@ -127,6 +132,7 @@ class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
         prerequisites: Prerequisites | None,
         enabled: Enabling = None,
         own_jacobian: JacobianFunction | None = None,
+        parts: Parts | None = None,
     ) -> None:
         self.kinds = kinds
         self.kind = kinds[0]
@@ -135,6 +141,7 @@ class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
         self._named = prerequisites
         self.enabled = enabled
         self.own_jacobian = own_jacobian
+        self.parts = parts
 
     @property
     def is_normalization(self) -> bool:
@@ -645,12 +652,13 @@ def _errors(
     prerequisites: Prerequisites | None,
     enabled: Enabling,
     jacobian: JacobianFunction | None = None,
+    parts: Parts | None = None,
 ) -> Callable[[Compute], ErrorDeclaration]:
     if not callable(size):
         size = require_count(size, 0, f"{what}(size=...)")
     switch = check_enabling(enabled, what)
     return decorator(
-        what, lambda f, p: ErrorDeclaration(f, kinds, size, p, switch, jacobian), prerequisites
+        what, lambda f, p: ErrorDeclaration(f, kinds, size, p, switch, jacobian, parts), prerequisites
     )
 
 
@@ -659,6 +667,7 @@ def position_error(
     size: Size = 1,
     prerequisites: Prerequisites | None = None,
     enabled: Enabling = None,
+    parts: Parts | None = None,
 ) -> Callable[[Compute], ErrorDeclaration]:
     """Declare errors of position, by the function ``(self, state)`` that computes them.
 
@@ -680,12 +689,17 @@ def position_error(
     enabled : declaration, optional
         A parameter or modeling option of the same class that holds a bool. In States where it is
         False there are no such rows, and no function of the constraint is called.
+    parts : callable, optional
+        For a subsystem that computes many constraints together: a function ``(self, state)`` that
+        returns for each, in the order of the rows, an entry whose name these have in messages, and
+        their number.
 
     Raises
     ------
     OutOfRangeError, WrongTypeError, DeclarationError
     """
-    return _errors("position_error", (QERR, UERR, UDOTERR), size, prerequisites, enabled)
+    kinds = (QERR, UERR, UDOTERR)
+    return _errors("position_error", kinds, size, prerequisites, enabled, parts=parts)
 
 
 def velocity_error(
