@@ -64,7 +64,7 @@ class Members:
         """The number of their errors."""
         return self.num_errors * len(self.constraints)
 
-    def parts(self) -> Iterator[tuple[AbstractHandle, int]]:
+    def parts(self) -> Iterator[tuple[CacheEntry[Array], int]]:
         """Yield the entry of the errors of each, and their number."""
         for constraint in self.constraints:
             yield constraint.error, self.num_errors
@@ -160,13 +160,13 @@ class AbstractBatch(Subsystem, ABC):
             *(constraint.is_enabled for constraint in self.constraints),
         )
     )
-    def members(self, state: State) -> Members:
-        """The constraints that are enabled."""
+    def members(self, state: State) -> Any:
+        """The constraints that are enabled: `Members`."""
         enabled = [c for c in self.constraints if switched_on(c.is_enabled, state)]
         return self.calc_members(enabled, self.matter.layout(state))
 
     @cached(prerequisites=lambda self: (self.members, self.where))
-    def local_jacobian(self, state: State) -> Array:
+    def local_jacobian(self, state: State) -> Any:
         """The results of `calc_jacobian` of each, (k, m, n)."""
         members = self.members(state)
         return members.evaluate("calc_jacobian", members.shape, self.where(state))
@@ -179,7 +179,8 @@ class AbstractBatch(Subsystem, ABC):
     def errors(self, state: State) -> Array:
         """The position errors of all, one constraint after another."""
         members = self.members(state)
-        return members.evaluate("calc_error", members.shape[:1], self.where(state)).ravel()
+        found: Array = members.evaluate("calc_error", members.shape[:1], self.where(state))
+        return found.ravel()
 
     @errors.velocity(prerequisites=lambda self: (self.local_jacobian, self.rates))
     def error_rates(self, state: State) -> Array:
@@ -200,7 +201,7 @@ class AbstractBatch(Subsystem, ABC):
     def error_bias(self, state: State) -> Array:
         """The derivatives of the rates where udot is 0."""
         members, where, rates = self.members(state), self.where(state), self.rates(state)
-        own = members.evaluate("calc_bias", members.shape[:1], where, rates)
+        own: Array = members.evaluate("calc_bias", members.shape[:1], where, rates)
         return own.ravel() + _products(self.local_jacobian(state), self.drift(state))
 
 

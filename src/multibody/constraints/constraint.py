@@ -14,7 +14,7 @@ constraint has views of its own part::
     multipliers(state)                           numbers of a vector of the State
 """
 
-from abc import ABC, abstractmethod
+from abc import ABC
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
@@ -28,6 +28,7 @@ from stagecache.state.state import State
 from stagecache.system.declare.cached import cached
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import parameter
+
 
 class AbstractConstraint(Subsystem, ABC):
     """A constraint on bodies of one matter. What describes it is const.
@@ -43,8 +44,13 @@ class AbstractConstraint(Subsystem, ABC):
     num_errors: ClassVar[int]
     bodies: tuple[MobilizedBody, ...]
 
+    batch_type: ClassVar[type[AbstractBatch]]
+    """The class of the Subsystem that computes all of a kind."""
+
     stacked: ClassVar[tuple[str, ...]] = ()
     """Attributes with which its formulas can be evaluated for many at once; see `batch`."""
+
+    _batch: AbstractBatch
 
     is_enabled = parameter(True)
     """True if the bodies are tied; otherwise it does not have rows of errors."""
@@ -68,12 +74,8 @@ class AbstractConstraint(Subsystem, ABC):
         AdoptionError
             It has no System.
         """
-        _ = self.system
+        _ = self.system  # raises without one
         return self._batch
-
-    @abstractmethod
-    def new_batch(self) -> AbstractBatch:
-        """Return a batch with this constraint."""
 
     def _joined(self) -> None:
         """Join the batch of its kind, which the System takes with the first one."""
@@ -82,16 +84,22 @@ class AbstractConstraint(Subsystem, ABC):
                 subsystem.constraints = (*subsystem.constraints, self)
                 self._batch = subsystem
                 return
-        self._batch: AbstractBatch = self.system.add(self.new_batch())
+        self._batch = self.system.add(self.batch_type(self))
 
     # ------------------------------------------------------------------ its part
 
     def rows(self, state: State) -> slice:
         """Return its part of the rows of its batch: empty where it is not enabled."""
         number = self.batch.members(state).number_of(self)
-        return slice(0) if number is None else slice(number * self.num_errors, (number + 1) * self.num_errors)
+        return (
+            slice(0)
+            if number is None
+            else slice(number * self.num_errors, (number + 1) * self.num_errors)
+        )
 
-    @cached(prerequisites=lambda self: (self.batch.members, self.batch.errors), equal=np.array_equal)
+    @cached(
+        prerequisites=lambda self: (self.batch.members, self.batch.errors), equal=np.array_equal
+    )
     def error(self, state: State) -> Array:
         """The position errors, (m,)."""
         return self.batch.errors(state)[self.rows(state)]

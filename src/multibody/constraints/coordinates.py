@@ -1,18 +1,4 @@
-r"""Constraints on coordinates of joints.
-
-::
-
-    q, members      q, members        u       of the matter, and of the batch
-        |               |             |
-      where        numbers_of_n -> rates, drift
-      /    \             |            |
-  errors  local_jacobian-+------------+
-                \        |            |
-                 jacobian   error_rates, error_bias
-
-A coordinate x is one q of a joint, by its number. Its rate is a row of N, times the u of the joint;
-where a mobilizer has no N, it is just u.
-"""
+"""Constraints on coordinates of joints. `coordinate_batch` has their entries."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
@@ -23,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.checks import require_callable, require_number, whole_number
-from stagecache.errors import ConstraintError, KinematicsError, ShapeError, short_repr
-from stagecache.multibody.constraints.batch import DENSE, AbstractBatch, Members
+from stagecache.errors import ConstraintError, ShapeError, short_repr
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
+from stagecache.multibody.constraints.coordinate_batch import CoordinateBatch
 from stagecache.multibody.constraints.derived import (
     bias_by_x,
     bias_by_x_of_jacobian,
@@ -36,10 +22,6 @@ from stagecache.multibody.constraints.derived import (
 )
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MobilizedBody
-from stagecache.multibody.tree.joints import Joint
-from stagecache.multibody.tree.layout import TreeLayout
-from stagecache.state.state import State
-from stagecache.system.declare.cached import cached
 
 
 class AbstractCoordinateConstraint(AbstractConstraint):
@@ -61,6 +43,8 @@ class AbstractCoordinateConstraint(AbstractConstraint):
     UnknownBodyError, ConstraintError
         The bodies are not of one matter, or a joint does not have that q.
     """
+
+    batch_type = CoordinateBatch
 
     coordinates: tuple[tuple[MobilizedBody, int], ...]
 
@@ -130,150 +114,6 @@ class AbstractCoordinateConstraint(AbstractConstraint):
         """What constraints have in common that are computed together."""
         return *super().kind, len(self.coordinates)
 
-    def new_batch(self) -> "CoordinateBatch":
-        """Return a batch with this constraint."""
-        return CoordinateBatch(self)
-
-
-@final
-class Coordinates(Members):
-    """Constraints on coordinates that are enabled, and the places of these in a layout.
-
-    N is kept as numbers with their places, for coordinates of joints whose N is 1 just ones.
-
-    Attributes
-    ----------
-    index : (k, n) ndarray of int
-        By constraint, its q.
-    related : list of (int, Joint, int, slice)
-        Coordinates whose rows of N vary: each with its joint, the number of the q in it, and the
-        place of the row among the numbers.
-    rows, columns : ndarray of int
-        Of the numbers of N: coordinates, and u.
-    """
-
-    def __init__(self, constraints: Sequence[Any], layout: TreeLayout) -> None:
-        super().__init__(constraints, len(constraints[0].coordinates) if constraints else 1)
-        index, rows, columns = [], [], []
-        self.related: list[tuple[int, Joint, int, slice]] = []
-        related = set(map(id, layout.related))
-        for constraint in constraints:
-            for body, i in constraint.coordinates:
-                joint = layout.joints[layout.rows[body.index]]
-                _require_coordinate(constraint, joint, i)
-                own = [joint.u.start + i]
-                if id(joint) in related:
-                    own = [*range(joint.u.start, joint.u.stop)]
-                    place = slice(len(columns), len(columns) + len(own))
-                    self.related.append((len(index), joint, i, place))
-                rows += [len(index)] * len(own)
-                columns += own
-                index.append(joint.q.start + i)
-        self.index = np.array(index, np.intp).reshape(len(constraints), -1)
-        self.rows, self.columns = np.array(rows, np.intp), np.array(columns, np.intp)
-        self.nu = layout.nu
-
-    def rates(self, numbers: Array, u: Array) -> Array:
-        """Return N u of the coordinates, (k, n)."""
-        values = numbers * u[self.columns]
-        found: Array = np.bincount(self.rows, values, self.index.size).reshape(self.index.shape)
-        return found
-
-    def jacobian(self, local: Array, numbers: Array) -> Any:
-        """Return the derivatives by u (k m, nu), of those by coordinates, (k, m, n)."""
-        k, m, n = local.shape
-        which, coordinate = np.divmod(self.rows, n)
-        values = local[which, :, coordinate] * numbers[:, None]
-        rows = which[:, None] * m + np.arange(m)
-        columns = np.broadcast_to(self.columns[:, None], rows.shape)
-        if self.nu <= DENSE:
-            found = np.zeros((k * m, self.nu))
-            np.add.at(found, (rows, columns), values)
-            return found
-        from scipy.sparse import coo_array, csr_array  # noqa: PLC0415  # it takes a while
-
-        places = (rows.ravel(), columns.ravel())
-        return csr_array(coo_array((values.ravel(), places), shape=(k * m, self.nu)))
-
-
-@final
-class CoordinateBatch(AbstractBatch):
-    """Constraints of one class on as many coordinates."""
-
-    def calc_members(self, enabled: Sequence[Any], layout: TreeLayout) -> Coordinates:
-        """Return what evaluates some of the constraints."""
-        return Coordinates(enabled, layout)
-
-    @cached(prerequisites=lambda self: (self.members, self.matter.q))
-    def where(self, state: State) -> Array:
-        """The coordinates x, (k, n)."""
-        found: Array = self.matter.q(state)[self.members(state).index]
-        return found
-
-    @cached(prerequisites=lambda self: (self.members, self.matter.q))
-    def numbers_of_n(self, state: State) -> Array:
-        """The rows of N of the coordinates: derivatives of their rates by u."""
-        members = self.members(state)
-        found = np.ones(len(members.rows))
-        for _, joint, i, place in members.related:
-            found[place] = _rows_of_n(joint, self.matter.q(state)[joint.q])[i]
-        return found
-
-    @cached(prerequisites=lambda self: (self.members, self.numbers_of_n, self.matter.u))
-    def rates(self, state: State) -> Array:
-        """The rates of x, (k, n)."""
-        numbers, u = self.numbers_of_n(state), self.matter.u(state)
-        found: Array = self.members(state).rates(numbers, u)
-        return found
-
-    @cached(prerequisites=lambda self: (self.members, self.matter.q, self.matter.u))
-    def drift(self, state: State) -> Array:
-        """The derivatives of the rates where udot is 0: the change of N, times u."""
-        members, q, u = self.members(state), self.matter.q(state), self.matter.u(state)
-        found = np.zeros(members.index.shape)
-        for at, joint, i, _ in members.related:
-            own = u[joint.u]
-            qdot = _rows_of_n(joint, q[joint.q]) @ own
-            rate = joint.mobilizer.n_rate(q[joint.q].tolist(), qdot.tolist())
-            if rate is not None:
-                found.flat[at] = np.array(rate[i]) @ own
-        return found
-
-    @property
-    def needs_of_jacobian(self) -> tuple[Any, ...]:
-        """The entries that `calc_jacobian` reads."""
-        return self.members, self.local_jacobian, self.numbers_of_n
-
-    def calc_jacobian(self, state: State) -> Any:
-        """Return the derivatives by u, (k m, nu)."""
-        return self.members(state).jacobian(self.local_jacobian(state), self.numbers_of_n(state))
-
-
-def _require_coordinate(constraint: AbstractConstraint, joint: Joint, i: int) -> None:
-    """Refuse a coordinate that a joint does not have in this form of orientations."""
-    if i >= joint.mobilizer.nq:
-        raise ConstraintError(
-            f"{constraint}: ties a coordinate that {joint.body} does not have in this State",
-            f"one of its {joint.mobilizer.nq} q",
-            f"q[{i}]",
-            f"with {constraint.matter.name}.use_euler_angles, disable {constraint.name}, or tie "
-            "another q",
-        )
-
-
-def _rows_of_n(joint: Joint, q: Array) -> Array:
-    """Return N of one joint, (nq, nu)."""
-    try:
-        rows = joint.mobilizer.n(q.tolist())
-    except ZeroDivisionError:
-        raise KinematicsError(
-            f"{joint.body}: its {joint.mobilizer!r} is where N is singular",
-            "Euler angles whose second is not pi/2",
-            f"q = {q.tolist()}",
-            "use quaternions, or give other q",
-        ) from None
-    return np.eye(joint.mobilizer.nu) if rows is None else np.array(rows)
-
 
 def _is_angle(body: MobilizedBody, i: int) -> bool:
     """Tell whether a q of a joint turns it; of a quaternion or of Euler angles, any does."""
@@ -336,7 +176,7 @@ class ConstantCoordinateConstraint(AbstractCoordinateConstraint):
         super().__init__([(body, index)])
         self.value = require_number(value, f"the value of {self}")
 
-    def calc_error(self, x: Array) -> Array:
+    def calc_error(self, x: Array) -> Any:
         """Return the difference."""
         return x - np.asarray(self.value)[..., None]
 

@@ -64,9 +64,10 @@ def _quaternion(rotation: Array) -> Array:
     largest = np.argmax(squares, axis=0)
     w, x, y, z = squares
     products = np.array([[w, wx, wy, wz], [wx, x, xy, xz], [wy, xy, y, yz], [wz, xz, yz, z]])
-    found = np.moveaxis(np.take_along_axis(products, largest[None, None], 0)[0], 0, -1)
+    found: Array = np.moveaxis(np.take_along_axis(products, largest[None, None], 0)[0], 0, -1)
     found = np.where(found[..., :1] < 0.0, -found, found)
-    return found / np.linalg.norm(found, axis=-1, keepdims=True)
+    found /= np.linalg.norm(found, axis=-1, keepdims=True)
+    return found
 
 
 @final

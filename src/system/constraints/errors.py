@@ -42,7 +42,7 @@ from typing import Any, Final, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stagecache.checks import require_count
+from stagecache.checks import require_callable, require_count
 from stagecache.errors import DeclarationError, ShapeError, short_repr
 from stagecache.numerics.matrices import Matrix, csr_of, floats_of, is_sparse, read_only
 from stagecache.state.allocation import Attempt, allocate_errors
@@ -70,7 +70,7 @@ from stagecache.system.motion.differences import (
 Blocks = Mapping[AbstractContinuousVariable, ArrayLike]
 JacobianFunction = Callable[[Any, Any], Matrix | Blocks]
 
-Parts = Callable[[Any, Any], Iterable[tuple[AbstractHandle, int]]]
+Parts = Callable[[Any, Any], Iterable[tuple[CacheEntry[Vector], int]]]
 """A function ``(self, state)``: an entry for each constraint, with the number of its rows."""
 
 LEVELS: Final = {"qerr": "position", "uerr": "velocity", "udoterr": "acceleration"}
@@ -658,7 +658,9 @@ def _errors(
         size = require_count(size, 0, f"{what}(size=...)")
     switch = check_enabling(enabled, what)
     return decorator(
-        what, lambda f, p: ErrorDeclaration(f, kinds, size, p, switch, jacobian, parts), prerequisites
+        what,
+        lambda f, p: ErrorDeclaration(f, kinds, size, p, switch, jacobian, parts),
+        prerequisites,
     )
 
 
@@ -698,6 +700,9 @@ def position_error(
     ------
     OutOfRangeError, WrongTypeError, DeclarationError
     """
+    what, hint = "position_error(parts=...)", "write parts=lambda self, state: ..."
+    if parts is not None:
+        require_callable(parts, what, "a function of the subsystem and a State", hint)
     kinds = (QERR, UERR, UDOTERR)
     return _errors("position_error", kinds, size, prerequisites, enabled, parts=parts)
 

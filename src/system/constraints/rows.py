@@ -139,8 +139,9 @@ def _parts_of(constraint: ConstraintRows, state: Any) -> Iterator[ConstraintRows
     places = (constraint.qerr, constraint.uerr, constraint.udoterr)
     at = 0
     for handle, count in declared.parts(owner, state):
-        own = [p and slice(p.start + at, p.start + at + count) for p in places]
-        yield ConstraintRows(str(handle), handle, *own, constraint.is_normalization)
+        qerr, uerr, udoterr = (p and slice(p.start + at, p.start + at + count) for p in places)
+        name, kind = str(handle), constraint.is_normalization
+        yield ConstraintRows(name, handle, qerr, uerr, udoterr, is_normalization=kind)
         at += count
 
 
