@@ -93,7 +93,7 @@ class Members:
             result = getattr(constraint, name)(*own)
             if shape == (1,) and np.shape(result) == ():
                 result = (result,)
-            found[k] = checked_result(result, shape, f"{name} of {constraint}")
+            found[k] = checked_result(result, shape, name, constraint)
         return found
 
     def __copy__(self) -> Self:

@@ -69,6 +69,10 @@ class Coordinates(Members):
         self.columns: Indices = np.array(columns, np.intp)
         self.nu = layout.nu
 
+    def index_of(self, constraint: Any) -> Indices:
+        """Return the q of a constraint that is enabled, (n,)."""
+        return self.index[self.number_of(constraint)]
+
     def rates(self, numbers: Array, u: Array) -> Array:
         """Return N u of the coordinates, (k, n)."""
         found = np.zeros(self.index.size)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stagecache.assembly.coordinates.dependent import DependentCoordinate
 from stagecache.checks import require_callable, require_number, whole_number
 from stagecache.errors import ConstraintError, ShapeError, short_repr
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
@@ -22,6 +23,7 @@ from stagecache.multibody.constraints.derived import (
 )
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.state.state import State
 
 
 class AbstractCoordinateConstraint(AbstractConstraint):
@@ -191,7 +193,11 @@ class ConstantCoordinateConstraint(AbstractCoordinateConstraint):
 
 @final
 class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
-    """A function f of n coordinates is zero, as for gears or cams. One error: f(x).
+    """A function f of n coordinates is zero, or is another coordinate, as for gears or cams.
+
+    One error: f(x); or with a dependent coordinate, its value minus f(x). An Assembler sets a
+    dependent coordinate to f(x) instead of solving for it, unless it has bounds; so say which one
+    depends on the others if you can.
 
     Parameters
     ----------
@@ -204,6 +210,8 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         Its derivatives by x, (n,); derived by differences if it is left out.
     hessian : callable, optional
         Its second derivatives by x, (n, n); likewise.
+    dependent : (MobilizedBody, int), optional
+        The coordinate that is f(x); none of those above.
 
     Raises
     ------
@@ -219,8 +227,9 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
     >>> ground = system.matter.ground
     >>> small, large = (system.matter.add_body(n, ground, Pin()) for n in ("small", "large"))
     >>> gears = CoordinateCouplerConstraint(
-    ...     [(small, 0), (large, 0)],
-    ...     function=lambda x: x[0] + 2.0 * x[1]
+    ...     [(small, 0)],
+    ...     function=lambda x: -0.5 * x[0],
+    ...     dependent=(large, 0),
     ... )
     >>> _ = system.add(gears, "gears")
     >>> state = system.new_state()
@@ -240,8 +249,22 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         function: Callable[[Array], float],
         gradient: Callable[[Array], ArrayLike] | None = None,
         hessian: Callable[[Array], ArrayLike] | None = None,
+        dependent: tuple[MobilizedBody, int] | None = None,
     ) -> None:
-        super().__init__(coordinates)
+        pairs = _pairs(coordinates, type(self).__name__)
+        if dependent is not None:
+            pairs += _pairs([dependent], type(self).__name__)
+        super().__init__(pairs)
+        self.has_dependent = dependent is not None
+        self._num_arguments = len(pairs) - self.has_dependent
+        if self.has_dependent and self.coordinates[-1] in self.coordinates[:-1]:
+            body, index = self.coordinates[-1]
+            raise ConstraintError(
+                f"{self}: its dependent coordinate is among those on which it depends",
+                "another coordinate",
+                f"q[{index}] of {body}",
+                "leave dependent= out, and write a function that is zero",
+            )
         self.function = self._checked_function(function, "function")
         self.gradient = self._checked_function(gradient, "gradient")
         self.hessian = self._checked_function(hessian, "hessian")
@@ -265,20 +288,63 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         return self.hessian is not None
 
     def calc_error(self, x: Array) -> Any:
-        """Return the function of x."""
+        """Return the function of x, or the dependent coordinate minus that."""
+        if self.has_dependent:
+            return x[-1] - self.function(x[:-1])
         return self.function(x)
 
     def calc_jacobian(self, x: Array) -> Any:
         """Return its gradient."""
-        if self.gradient is None:
-            return super().calc_jacobian(x)
-        return checked_result(self.gradient(x), x.shape, f"the gradient of {self}")[None]
+        gradient = self.calc_gradient(x[: self._num_arguments])
+        return [[*-gradient, 1.0]] if self.has_dependent else gradient[None]
 
     def calc_bias(self, x: Array, rates: Array) -> Any:
         """Return its second derivative along the rates."""
-        if self.hessian is None and self.gradient is None:
-            return bias_by_x(self.calc_error, x, rates, self._scales())
+        x, rates = x[: self._num_arguments], rates[: self._num_arguments]
+        found: Any
+        if self.hessian is not None:
+            found = [rates @ self.calc_hessian(x) @ rates]
+        elif self.gradient is not None:
+            found = bias_by_x_of_jacobian(lambda y: [self.calc_gradient(y)], x, rates, self._own())
+        else:
+            found = bias_by_x(self.function, x, rates, self._own())
+        return [-found[0]] if self.has_dependent else found
+
+    def calc_gradient(self, x: Array) -> Array:
+        """Return the derivatives of the function, (n,)."""
+        if self.gradient is None:
+            found: Array = jacobian_by_x(self.function, x, self._own())[0]
+            return found
+        return checked_result(self.gradient(x), x.shape, "the gradient", self)
+
+    def calc_hessian(self, x: Array) -> Array:
+        """Return the second derivatives of the function, (n, n)."""
         if self.hessian is None:
-            return bias_by_x_of_jacobian(self.calc_jacobian, x, rates, self._scales())
-        hessian = checked_result(self.hessian(x), x.shape * 2, f"the hessian of {self}")
-        return [rates @ hessian @ rates]
+            return jacobian_by_x(self.calc_gradient, x, self._own())
+        return checked_result(self.hessian(x), x.shape * 2, "the hessian", self)
+
+    def _own(self) -> Array:
+        """Return the scales of the arguments of the function."""
+        return self._scales()[: self._num_arguments]
+
+    def dependent_coordinate(self, state: State, qerr: int) -> DependentCoordinate:
+        """Return the dependent coordinate for an Assembler, given the row of its error in qerr.
+
+        Raises
+        ------
+        StageTooLowError, WrongTypeError
+        """
+        start = self.matter.q.place(state).start
+        *sources, q = (self.batch.members(state).index_of(self) + start).tolist()
+        return DependentCoordinate(
+            q,
+            np.array(sources, np.intp),
+            self._calc_value,
+            self.calc_gradient,
+            self.calc_hessian,
+            qerr,
+        )
+
+    def _calc_value(self, x: Array) -> float:
+        found = checked_result([self.function(x)], (1,), "the function", self)
+        return float(found[0])
