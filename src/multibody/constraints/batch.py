@@ -152,6 +152,11 @@ class AbstractBatch(Subsystem, ABC):
     def calc_jacobian(self, state: State) -> Any:
         """Return the derivatives of the errors' rates by the u of the matter."""
 
+    def _computed_together(self, contents: Any) -> list[str]:
+        """Return the names of the constraints that are enabled, for `State.impact`."""
+        values = contents.realization.store.values
+        return [c.name for c in self.constraints if values[c.is_enabled._node]]
+
     # ------------------------------------------------------------------ entries
 
     @cached(
