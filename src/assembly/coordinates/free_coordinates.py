@@ -35,6 +35,9 @@ Index = NDArray[np.intp]
 N_PINV: Final = "calc_n_pinv"
 """Optional method of a subsystem: ``(state) -> matrix``, pinv(N) of all its q; None if N is 1."""
 
+ROUNDING: Final = 1e-14
+"""Part of the terms of sums in a row below which these count as zero."""
+
 
 @final
 class FreeCoordinates:
@@ -229,6 +232,17 @@ class FreeCoordinates:
             found: Vector = jacobian @ self._chain()[0][:-1]
             return found
         return jacobian if self.scales is None else jacobian * self.scales
+
+    def errors_by_x(self, jacobian: Vector) -> Vector:
+        """Turn derivatives of errors as `by_x` does, and make those 0 that are only rounding.
+
+        So rows that follow from couplers are 0, and do not keep anything from moving.
+        """
+        found = self.by_x(jacobian)
+        if self._has_dependents:
+            sizes = (np.abs(jacobian) @ np.abs(self._chain()[0][:-1])).max(axis=1, initial=0.0)
+            found = np.where(np.abs(found) <= ROUNDING * sizes[:, None], 0.0, found)
+        return found
 
     def curvature_by_x(self, curvature: Vector, gradient: Callable[[], Vector]) -> Vector:
         """Turn second derivatives by the free q (n, n) into those by x, (m, m).

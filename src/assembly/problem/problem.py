@@ -292,8 +292,8 @@ class Problem:
         counts.num_goal_gradient_evals += bool(self.goals)
         missing: list[tuple[list[Any], int, Any]] = []
         by_hand = settings.force_numerical_jacobian
-        by_x = self.coordinates.by_x
-        errors = _derivatives(self._errors, state, missing, by_x, by_hand=by_hand)
+        by_x, errors_by_x = self.coordinates.by_x, self.coordinates.errors_by_x
+        errors = _derivatives(self._errors, state, missing, errors_by_x, by_hand=by_hand)
         by_hand = settings.force_numerical_gradient
         squares = _derivatives(self._squares, state, missing, by_x, by_hand=by_hand)
         others = _derivatives(self._others, state, missing, by_x, by_hand=by_hand)

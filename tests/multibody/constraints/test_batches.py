@@ -46,7 +46,7 @@ def rung(pair: Any, _: Any) -> tuple[AbstractPairConstraint, Any]:
 def held(tree: Tree) -> ConstantCoordinateConstraint:
     every = [body for body in tree.bodies[1:] if body.mobilizer.with_euler_angles().nq]
     body = every[tree.rng.integers(len(every))] if every else tree.bodies[0]
-    index = tree.rng.integers(body.mobilizer.with_euler_angles().nq)
+    index = int(tree.rng.integers(body.mobilizer.with_euler_angles().nq))
     return ConstantCoordinateConstraint(body, tree.rng.normal(), index=index)
 
 
