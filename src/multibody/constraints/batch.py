@@ -17,11 +17,11 @@ instance whose attributes have one more axis in front, and poses (k, 3, 3) and (
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from stagecache.errors import KinematicsError
+from stagecache.errors import ConstraintError, KinematicsError, short_repr
 from stagecache.multibody.constraints.checks import checked_result
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.tree.layout import TreeLayout
@@ -32,9 +32,6 @@ from stagecache.system.constraints.errors import position_error
 from stagecache.system.declare.cached import cached
 from stagecache.system.declare.enabling import switched_on
 from stagecache.system.declare.subsystem import Subsystem
-
-if TYPE_CHECKING:
-    from stagecache.multibody.constraints.constraint import AbstractConstraint
 
 DENSE = 100
 """The largest number of u for which a Jacobian is dense."""
@@ -69,7 +66,7 @@ class Members:
         for constraint in self.constraints:
             yield constraint.error, self.num_errors
 
-    def number_of(self, constraint: "AbstractConstraint") -> int | None:
+    def number_of(self, constraint: Any) -> int | None:
         """Return the place of a constraint among them; None if it is not enabled."""
         return self._numbers.get(constraint.name)
 
@@ -106,15 +103,53 @@ class Members:
         return f"<{len(self.constraints)} constraints>"
 
 
-def _stacked(constraints: Sequence["AbstractConstraint"]) -> Any:
+def _stacked(constraints: Sequence[Any]) -> Any:
     """Return an instance that stands for all, if formulas of the class can be evaluated at once."""
-    names = type(constraints[0]).stacked if constraints else ()
-    if not names:
+    names = vars(type(constraints[0])).get("stacked", ()) if constraints else ()
+    if not names:  # a subclass with other formulas has to say it again
         return None
     found = object.__new__(type(constraints[0]))
     for name in names:
         found.__dict__[name] = np.stack([getattr(each, name) for each in constraints])
     return found
+
+
+def require_same_for_many(
+    constraint: Any, name: str, shape: tuple[int, ...], one: tuple[Any, ...], two: tuple[Any, ...]
+) -> None:
+    """Refuse formulas that are for many constraints, and give other results than for one.
+
+    Parameters
+    ----------
+    constraint : AbstractConstraint
+    name : str
+        The method.
+    shape : tuple of int
+        Of its result for one.
+    one, two : tuple
+        Its arguments for one, and the same for two equal constraints.
+
+    Raises
+    ------
+    ConstraintError
+    """
+    stack = _stacked((constraint, constraint))
+    if stack is None:
+        return
+    wanted = np.reshape(getattr(constraint, name)(*one), shape)
+    try:
+        found = np.asarray(getattr(stack, name)(*two), float).reshape(2, *shape)
+        got = short_repr(found.tolist())
+    except (TypeError, ValueError, IndexError) as error:
+        found, got = np.full(shape, np.nan), f"{type(error).__name__}: {error}"
+    if not np.allclose(found, wanted, rtol=1e-9, atol=1e-12):
+        raise ConstraintError(
+            f"{name} of {constraint}: is not the same for two equal constraints at once",
+            f"{short_repr(wanted.tolist())}, twice",
+            got,
+            "write it for attributes and arguments with one more axis in front; or leave out "
+            "`stacked`",
+        )
 
 
 class AbstractBatch(Subsystem, ABC):
@@ -129,12 +164,12 @@ class AbstractBatch(Subsystem, ABC):
     A subclass declares these as entries.
     """
 
-    constraints: tuple["AbstractConstraint", ...]
+    constraints: tuple[Any, ...]
     where: CacheEntry[Any]
     rates: CacheEntry[Array]
     drift: CacheEntry[Array]
 
-    def __init__(self, first: "AbstractConstraint") -> None:
+    def __init__(self, first: Any) -> None:
         self._name = f"{snake_case(type(first).__name__)}s"
         self.constraints = (first,)
         self.matter = first.matter

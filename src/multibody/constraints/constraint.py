@@ -62,7 +62,7 @@ class AbstractConstraint(Subsystem, ABC):
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """What constraints have in common that are computed together."""
+        """Things that constraints have in common which are computed together."""
         return type(self), self.matter, self.num_errors
 
     @property

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from stagecache.assembly.coordinates.dependent import DependentCoordinate
 from stagecache.checks import require_callable, require_number, whole_number
 from stagecache.errors import ConstraintError, ShapeError, short_repr
+from stagecache.multibody.constraints.batch import require_same_for_many
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
 from stagecache.multibody.constraints.coordinate_batch import CoordinateBatch
@@ -86,6 +87,10 @@ class AbstractCoordinateConstraint(AbstractConstraint):
         draws = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 2, len(middle))) * scales
 
         def check(x: Array, rates: Array) -> None:
+            m, both = self.num_errors, (np.array([x] * 2), np.array([rates] * 2))
+            require_same_for_many(self, "calc_error", (m,), (x,), both[:1])
+            require_same_for_many(self, "calc_jacobian", (m, len(x)), (x,), both[:1])
+            require_same_for_many(self, "calc_bias", (m,), (x, rates), both)
             if self._gives_jacobian:
                 wanted = jacobian_by_x(self.calc_error, x, scales)
                 require_equal(self.calc_jacobian(x), wanted, f"calc_jacobian of {self}")
@@ -113,7 +118,7 @@ class AbstractCoordinateConstraint(AbstractConstraint):
 
     @property
     def kind(self) -> tuple[Any, ...]:
-        """What constraints have in common that are computed together."""
+        """Things that constraints have in common which are computed together."""
         return *super().kind, len(self.coordinates)
 
 

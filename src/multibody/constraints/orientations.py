@@ -130,8 +130,6 @@ class ConstantAngleConstraint(AbstractPairConstraint):
 class AbstractFrameConstraint(AbstractPairConstraint):
     """A constraint on the orientation of a frame of body 2 in a frame of body 1."""
 
-    stacked = ("_turn", "_origins")
-
     def __init__(
         self,
         first: MobilizedBody,
@@ -171,6 +169,7 @@ class ConstantOrientationConstraint(AbstractFrameConstraint):
     """
 
     num_errors: ClassVar[int] = 3
+    stacked = ("_turn",)
 
     def calc_error(self, pose: Transform) -> Array:
         """Return the angle along its axis."""
@@ -203,6 +202,7 @@ class WeldConstraint(AbstractFrameConstraint):
     """
 
     num_errors: ClassVar[int] = 6
+    stacked = ("_turn", "_origins")
 
     def _held_points(self) -> tuple[tuple[MobilizedBody, Array], ...]:
         one, two = self.bodies

@@ -65,6 +65,11 @@ class Poses:
         self.rotation = both[:, :, :3]
         self.translation = both[:, :, 3] - in_axes(self.first, one[:, :3, 3])
 
+    @classmethod
+    def relative(cls, poses: Array) -> "Poses":
+        """Return given poses of bodies 2, (k, 4, 4), where bodies 1 are as the ground."""
+        return cls(np.broadcast_to(np.eye(4), poses.shape), poses)
+
     def __iter__(self) -> Iterator[Transform]:
         """Yield the pose of each pair."""
         for rotation, translation in zip(self.rotation, self.translation, strict=True):

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from stagecache.multibody.constraints.batch import require_same_for_many
 from stagecache.multibody.constraints.checks import checked_pair
 from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
 from stagecache.multibody.constraints.derived import (
@@ -21,7 +22,7 @@ from stagecache.multibody.constraints.derived import (
     poses_near,
     require_equal,
 )
-from stagecache.multibody.constraints.pair_batch import PairBatch
+from stagecache.multibody.constraints.pair_batch import PairBatch, Poses
 from stagecache.multibody.geometry.spatial import Array, cross3
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.matter.matter import MobilizedBody
@@ -92,6 +93,11 @@ class AbstractPairConstraint(AbstractConstraint):
         one, two = map(default_pose, self.bodies)
 
         def check(pose: Transform, velocity: Array) -> None:
+            m, poses = self.num_errors, Poses.relative(np.array([pose.matrix] * 2))
+            moving = (poses, np.array([velocity] * 2))
+            require_same_for_many(self, "calc_error", (m,), (pose,), (poses,))
+            require_same_for_many(self, "calc_jacobian", (m, 6), (pose,), (poses,))
+            require_same_for_many(self, "calc_bias", (m,), (pose, velocity), moving)
             if gives(self, AbstractPairConstraint, "calc_jacobian"):
                 wanted = pose_jacobian(self.calc_error, pose, length)
                 require_equal(self.calc_jacobian(pose), wanted, f"calc_jacobian of {self}")

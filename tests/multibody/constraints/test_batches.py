@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache import Stage, System
-from stagecache.errors import AdoptionError, DuplicateNameError, KinematicsError, ShapeError
+from stagecache.errors import (
+    AdoptionError,
+    ConstraintError,
+    DuplicateNameError,
+    KinematicsError,
+    ShapeError,
+)
 from stagecache.multibody import (
     AbstractPairConstraint,
     Ball,
@@ -260,3 +266,65 @@ def test_a_constraint_has_no_batch_before_it_has_a_system() -> None:
     loose = RodConstraint(tree.bodies[0], [0, 0, 0], tree.bodies[1], [1, 0, 0], 2.0)
     with pytest.raises(AdoptionError, match="has no System"):
         _ = loose.batch
+
+
+class Above(AbstractPairConstraint):
+    """Body 2 is at a height, by formulas for many at once."""
+
+    num_errors = 1
+    stacked = ("height",)
+
+    def __init__(self, pair: Any, height: float) -> None:
+        super().__init__(*pair)
+        self.height = height
+
+    def calc_error(self, pose: Transform) -> Any:
+        return pose.translation[..., 2] - self.height
+
+    def calc_jacobian(self, pose: Transform) -> Any:
+        found = np.zeros((*pose.translation.shape[:-1], 1, 6))
+        found[..., 5] = 1.0
+        return found
+
+    def calc_bias(self, pose: Transform, velocity: Array) -> Any:  # it is linear
+        return np.zeros((*pose.translation.shape[:-1], 1))
+
+
+class Below(Above):
+    """Another formula, for one only: it does not say `stacked` again."""
+
+    def calc_error(self, pose: Transform) -> Any:
+        return [self.height - pose.translation[2]]
+
+    def calc_jacobian(self, pose: Transform) -> Any:
+        return -super().calc_jacobian(pose)
+
+
+class OfOneOnly(Above):
+    """It says that its formulas are for many, and they are not."""
+
+    stacked = ("height",)
+
+    def calc_error(self, pose: Transform) -> Any:
+        return pose.translation[2] - self.height
+
+
+def test_formulas_of_ones_own_are_evaluated_for_many_at_once_if_they_can_be() -> None:
+    tree = make_tree([Free, Free, Free], [0, 1, 1], 3)
+    pairs = [(tree.bodies[0], tree.bodies[2]), (tree.bodies[3], tree.bodies[1])]
+    made = [kind(pair, 0.3 * k) for kind in (Above, Below) for k, pair in enumerate(pairs)]
+    for k, constraint in enumerate(made):
+        tree = tied(tree, constraint, f"tie{k}")
+    tree.system.realize(tree.state, Stage.VELOCITY)
+    for k, (one, two) in enumerate(pairs):
+        height = (one.pose(tree.state).inverse() @ two.pose(tree.state)).translation[2] - 0.3 * k
+        close(made[k].error(tree.state), np.array([height]), 1e-12)
+        close(made[k + 2].error(tree.state), np.array([-height]), 1e-12)
+        close(made[k + 2].error_rate(tree.state), -made[k].error_rate(tree.state), 1e-12)
+
+
+def test_formulas_that_are_for_one_only_are_refused_where_they_say_otherwise() -> None:
+    tree = make_tree([Free], [0], 3)
+    with pytest.raises(ConstraintError, match="not the same for two equal constraints"):
+        tree.system.add(OfOneOnly(tree.bodies, 0.1), "tie")
+    assert tree.system.topology_has_been_realized
