@@ -13,7 +13,7 @@ from benchmarks.limits import AbstractLimit, Growth, OfPeer, OfRow
 from benchmarks.peers import OWN, Peer
 from benchmarks.probes import AbstractProbe, Repeated
 from benchmarks.rows.base import Group, Row, Section
-from benchmarks.trees import Measured, bushy, chain, falling, person
+from benchmarks.trees import Measured, Tracked, bushy, chain, falling, person, with_rods
 
 COUNTS: Final = (10, 30, 100, 1_000)
 CUBIC: Final = "its data take memory cubic in u: tens of gigabytes"
@@ -158,11 +158,35 @@ DYNAMICS: Final[Group] = (
     ),
 )
 
+TO_VELOCITY: Final = "state.q = {q}; state.u = {u}; to_velocity(state)"
+FRAMES: Final = "observe(other); track(); observe(one); track()"
+
+
+def _rods(count: int, limits: Sequence[AbstractLimit] = ()) -> Row:
+    probe = own(partial(with_rods, count), TO_VELOCITY, "")
+    return Row(f"31 u: all q and u, to Velocity, {count} rods", probe, limits=limits)
+
+
+def _couplers(count: int, limits: Sequence[AbstractLimit] = ()) -> Row:
+    def probe(_: Peer) -> AbstractProbe:
+        return Repeated(FRAMES, Tracked(count).names(), operations=2)
+
+    return Row(f"31 u: a frame of 40 markers, {count} couplers", probe, limits=limits)
+
+
+CONSTRAINTS: Final[Group] = (
+    _rods(0),
+    _rods(1),
+    _rods(40, [OfRow(2.0, _rods(1).name)]),
+    _couplers(0),
+    _couplers(10, [OfRow(2.0, _couplers(0).name)]),
+)
+
 CHAINS_OF_BODIES: Final = tuple(row for count in COUNTS for row in _chains(count))
 
 MULTIBODY: Final = Section(
     "Multibody",
-    (CHAINS_OF_BODIES, *(_bushes(count) for count in COUNTS), MARKERS, DYNAMICS),
+    (CHAINS_OF_BODIES, *(_bushes(count) for count in COUNTS), MARKERS, CONSTRAINTS, DYNAMICS),
     peers=(OWN,),
     columns=tuple(TWINS),
 )

@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from stagecache.assembly.coordinates.dependent import DependentCoordinate
 from stagecache.checks import require_type
 from stagecache.errors import AdoptionError, ConstraintError, WrongTypeError, listed, short_repr
 from stagecache.multibody.constraints.constraint import AbstractConstraint
+from stagecache.multibody.constraints.coordinates import CoordinateCouplerConstraint
 from stagecache.multibody.geometry.orientation import with_leading_positive
 from stagecache.multibody.geometry.spatial import Array, cross
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
@@ -20,6 +22,7 @@ from stagecache.multibody.tree.motions import motions
 from stagecache.state.handles import ContinuousElement, ContinuousVariable
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
+from stagecache.system.constraints.rows import constraint_rows
 from stagecache.system.core.system import System
 from stagecache.system.declare.subsystem import Subsystem
 
@@ -198,6 +201,7 @@ class MultibodySystem(System):
                 "make it for the matter of this System",
             )
         if isinstance(subsystem, AbstractConstraint):
+            _ = subsystem.kind  # refuses one that has forgotten a duty
             subsystem.check_derivatives(self.default_length_scale)
         return super().add(subsystem, name)
 
@@ -404,6 +408,27 @@ class MultibodySystem(System):
         q = np.concatenate(found)
         if q.tobytes() != state.q.tobytes():
             state.q = q
+
+    def dependent_coordinates(self, state: State) -> list[DependentCoordinate]:
+        """Return the coordinates that couplers which are enabled give as functions of others.
+
+        Parameters
+        ----------
+        state : State
+            At Instance or further.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
+        """
+        self._require_own(state)
+        found = []
+        for part in constraint_rows(state):
+            owner = None if part.handle is None else part.handle._owner
+            if isinstance(owner, CoordinateCouplerConstraint) and owner.has_dependent:
+                assert part.qerr is not None
+                found.append(owner.dependent_coordinate(state, part.qerr.start))
+        return found
 
     def axes_by_subsystem(self, state: State) -> list[tuple[MatterSubsystem, Array]]:
         """Return the matters, each with the motion of bodies for its u, (nu, 6)."""

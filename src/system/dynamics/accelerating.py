@@ -389,7 +389,7 @@ def _constrained(
     )
     from stagecache.numerics.least_norm import TOLERANCE  # noqa: PLC0415  # likewise
 
-    table = constraint_table(state._contents)
+    table = constraint_table(state)
     g, bias = jacobian_of(state, table, UDOTERR), bias_of(state, table)
     check_rows(state, g, bias)
     if massless.size:

@@ -162,6 +162,9 @@ RECIPES: Final[Recipes] = {
         w.multibody.set_q_from_assembly, w.multibody.in_assembly_coordinates(w.pose), w.pose
     ),
     "MultibodySystem.axes_by_subsystem": lambda w: call(w.multibody.axes_by_subsystem, w.pose),
+    "MultibodySystem.dependent_coordinates": lambda w: call(
+        w.multibody.dependent_coordinates, w.pose
+    ),
     **{
         f"MultibodySystem.{name}": of_pose(name)
         for name in (
@@ -320,15 +323,19 @@ RECIPES: Final[Recipes] = {
     "PointOnLineConstraint": pair(PointOnLineConstraint, "first", X, X, "second", X),
     "ConstantAngleConstraint": pair(ConstantAngleConstraint, "first", X, "second", X, 0.5),
     "ConstantOrientationConstraint": pair(ConstantOrientationConstraint, "first", "second"),
-    "CoordinateCouplerConstraint": lambda w: Call(
-        CoordinateCouplerConstraint,
-        ([(w.matter.body("upper"), 0), (w.body, 0)],),
-        {
-            "function": lambda x: x[0] - x[1],
-            "gradient": lambda x: [1.0, -1.0],
-            "hessian": lambda x: np.zeros((2, 2)),
-        },
-    ).but(coordinates=[[], [(w.body, 5)], [(w.body, -1)], [(w.foreign.body, 0)], [w.body]]),
+    "CoordinateCouplerConstraint": lambda w: (
+        Call(
+            CoordinateCouplerConstraint,
+            ([(w.matter.body("upper"), 0), (w.body, 0)],),
+            {
+                "function": lambda x: x[0] - x[1],
+                "gradient": lambda x: [1.0, -1.0],
+                "hessian": lambda x: np.zeros((2, 2)),
+            },
+        )
+        .but(coordinates=[[], [(w.body, 5)], [(w.body, -1)], [(w.foreign.body, 0)], [w.body]])
+        .but(dependent=[(w.body, 5), (w.body, 0), (w.foreign.body, 0), w.body, 3])
+    ),
     "ConstantCoordinateConstraint": lambda w: call(ConstantCoordinateConstraint, w.body, 0.5).but(
         index=[1, -1]
     ),
