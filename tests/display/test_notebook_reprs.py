@@ -185,6 +185,10 @@ def test_of_many_items_the_first_are_shown_half_of_them_entries(
     assert [name for name in names if name.startswith("...")] == said
 
 
+def test_a_subsystem_without_items_is_shown_by_its_name_and_stage() -> None:
+    assert rows_of(state_of("a"))[1] == ["0 a, at Empty"]
+
+
 def test_a_state_of_a_changed_topology_is_shown() -> None:
     system = example.system()
     state = system.new_state()

@@ -124,6 +124,12 @@ def test_views_in_any_layout_are_shown_where_they_lie() -> None:
     assert state.q[0] == state[5] == 50
 
 
+def test_a_view_may_go_backwards_to_the_second_element() -> None:
+    x = np.arange(4.0)
+    state = ContinuousState.from_views(x, x[:1], x[3:], x[2:0:-1])
+    assert values(state) == [[0, 1, 2, 3], [0], [3], [2, 1]]
+
+
 def test_views_of_one_element_each_and_of_none() -> None:
     x = np.array([1.0, 2.0])
     assert values(ContinuousState.from_views(x, x[1:], x[:1], x[:0])) == [[1, 2], [2], [1], []]
