@@ -91,6 +91,7 @@ from stagecache.multibody.matter.drives import (
     JointLock,
     checked_held,
 )
+from stagecache.multibody.matter.fitting import fitted_q, fitted_u
 from stagecache.multibody.matter.skeletons import BONE, ORIGIN, in_ground, skeletons_of
 from stagecache.multibody.mobilizers.checks import check_mobilizer
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
@@ -498,6 +499,112 @@ class MobilizedBody(MatterPart):
         if i is None or held is None:
             return held is not None
         return held.coordinates is None or i in held.coordinates
+
+    # ------------------------------------------------------------------ fitting
+
+    def set_q_to_fit_transform(self, state: State, transform: Transform) -> None:
+        """Set its q so that X_FM, the pose of M in F, is the nearest to a wanted one.
+
+        Exact where the joint can. Else the sum of two squares is least, as found from several
+        starts: of the angle between the orientations [rad], and of the distance in units of
+        `default_length_scale`. u stay as they are. Invalidates Position.
+
+        Parameters
+        ----------
+        state : State
+            At Model or further.
+        transform : Transform
+            X_FM.
+
+        Raises
+        ------
+        WrongTypeError, StageTooLowError, ForeignNodeError, ReadOnlyError
+        """
+        what = f"the pose to fit of {self}"
+        hint = "write Transform(rotation, translation)"
+        wanted = require_type(transform, Transform, what, "a Transform", hint)
+        self._fit_q(state, wanted.rotation, wanted.translation)
+
+    def set_q_to_fit_rotation(self, state: State, rotation: ArrayLike) -> None:
+        """Set its q so that R_FM is the nearest to a wanted one, (3, 3). As above.
+
+        Of q that decide on the origin only, present values stay.
+
+        Raises
+        ------
+        ShapeError, NotANumberError, OutOfRangeError
+        StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
+        """
+        checked_array(rotation, (3, 3), f"the rotation to fit of {self}")
+        self._fit_q(state, Transform(rotation).rotation, None)
+
+    def set_q_to_fit_translation(self, state: State, translation: ArrayLike) -> None:
+        """Set its q so that p_FM is the nearest to a wanted one, (3,) [m]. As above.
+
+        Raises
+        ------
+        ShapeError, NotANumberError, OutOfRangeError
+        StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
+        """
+        what = f"the translation to fit of {self}"
+        self._fit_q(state, None, checked_array(translation, (3,), what))
+
+    def set_u_to_fit_velocity(self, state: State, velocity: ArrayLike) -> None:
+        """Set its u so that V_FM is the nearest to a wanted one. Invalidates Velocity.
+
+        V_FM is the angular velocity of M in F [rad/s], and the velocity of its origin [m/s], both
+        in F. Exact where the joint can; else by least squares.
+
+        Parameters
+        ----------
+        state : State
+            At Model or further.
+        velocity : (6,) array_like
+
+        Raises
+        ------
+        ShapeError, NotANumberError, OutOfRangeError
+        StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
+        """
+        self._fit_u(state, checked_array(velocity, (6,), f"the velocity to fit of {self}"), 0)
+
+    def set_u_to_fit_angular_velocity(self, state: State, velocity: ArrayLike) -> None:
+        """Set its u so that the angular velocity of M in F is the nearest, (3,). As above.
+
+        Raises
+        ------
+        ShapeError, NotANumberError, OutOfRangeError
+        StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
+        """
+        what = f"the angular velocity to fit of {self}"
+        self._fit_u(state, checked_array(velocity, (3,), what), 0)
+
+    def set_u_to_fit_linear_velocity(self, state: State, velocity: ArrayLike) -> None:
+        """Set its u so that the velocity of the origin of M in F is the nearest, (3,). As above.
+
+        Raises
+        ------
+        ShapeError, NotANumberError, OutOfRangeError
+        StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
+        """
+        what = f"the linear velocity to fit of {self}"
+        self._fit_u(state, checked_array(velocity, (3,), what), 3)
+
+    def _fit_q(self, state: State, rotation: Array | None, translation: Array | None) -> None:
+        mobilizer, present = self.mobilizer, self.q(state).tolist()
+        has_angles = bool(self.matter.use_euler_angles(state))
+        start = present if has_angles else mobilizer.euler_angles_of(present)
+        length = getattr(self.matter.system, "default_length_scale", 1.0)
+        twin = mobilizer.with_euler_angles()
+        found: Sequence[float] = fitted_q(twin, start, rotation, translation, length)
+        self.q.set(state, found if has_angles else mobilizer.quaternions_of(found))
+
+    def _fit_u(self, state: State, wanted: Array, first: int) -> None:
+        mobilizer = self.mobilizer
+        if self.matter.use_euler_angles(state):
+            mobilizer = mobilizer.with_euler_angles()
+        rows = slice(first, first + len(wanted))
+        self.u.set(state, fitted_u(mobilizer, self.q(state).tolist(), wanted, rows))
 
     # ------------------------------------------------------------------ stations
 

@@ -311,7 +311,7 @@ def test_a_dependent_coordinate_that_depends_on_itself_or_is_not_one_is_refused(
     with pytest.raises(ConstraintError, match="its dependent coordinate is among those"):
         CoordinateCouplerConstraint([(link, 0)], function=wave, dependent=(link, 0))
     wrong: Any = link
-    with pytest.raises(ShapeError, match="not pairs of a body and a number"):
+    with pytest.raises(ShapeError, match="pairs of a body and a number"):
         CoordinateCouplerConstraint([(link, 0)], function=wave, dependent=wrong)
 
 

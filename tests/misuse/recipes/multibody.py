@@ -223,6 +223,24 @@ RECIPES: Final[Recipes] = {
     "JointCoordinate.lock": lambda w: call(w.body.coordinate(0).lock, w.pose, 0.1),
     "JointCoordinate.unlock": lambda w: call(w.body.coordinate(0).unlock, w.pose),
     "JointCoordinate.is_locked": lambda w: call(w.body.coordinate(0).is_locked, w.pose),
+    "MobilizedBody.set_q_to_fit_transform": lambda w: call(
+        w.body.set_q_to_fit_transform, w.pose, Transform()
+    ),
+    "MobilizedBody.set_q_to_fit_rotation": lambda w: call(
+        w.body.set_q_to_fit_rotation, w.pose, np.eye(3)
+    ),
+    "MobilizedBody.set_q_to_fit_translation": lambda w: call(
+        w.body.set_q_to_fit_translation, w.pose, X
+    ),
+    "MobilizedBody.set_u_to_fit_velocity": lambda w: call(
+        w.body.set_u_to_fit_velocity, w.pose, X + X
+    ),
+    "MobilizedBody.set_u_to_fit_angular_velocity": lambda w: call(
+        w.body.set_u_to_fit_angular_velocity, w.pose, X
+    ),
+    "MobilizedBody.set_u_to_fit_linear_velocity": lambda w: call(
+        w.body.set_u_to_fit_linear_velocity, w.pose, X
+    ),
     "MobilizedBody.lock": lambda w: call(w.body.lock, w.pose).but(
         values=[[1.0, 2.0], "x"], coordinate=[1, -1, "x", 0.5]
     ),
