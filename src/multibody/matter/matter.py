@@ -1388,12 +1388,7 @@ class MatterSubsystem(Subsystem):
             return layout.kernel.mass_matrix(self.tree_poses(state).arrays, self._inertias.arrays)
         return mass_matrix_of(layout, self.axes(state), self.tree_inertias(state))
 
-    @cached(
-        prerequisites=lambda self: (
-            *(self.tree_inertias, self.tree_motions, self.tree_bias),
-            *(self.axes, self.use_euler_angles),
-        )
-    )
+    @cached(prerequisites=lambda self: (self.tree_inertias, self.tree_motions, self.tree_bias))
     def inertial_bias(self, state: State) -> Array:
         """The spatial forces of inertia on all bodies where udot is 0, by row, (rows, 6)."""
         return self.tree_inertias(state).forces(self.tree_motions(state), self.tree_bias(state))
