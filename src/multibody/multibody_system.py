@@ -409,25 +409,14 @@ class MultibodySystem(System):
         if q.tobytes() != state.q.tobytes():
             state.q = q
 
-    def dependent_coordinates(self, state: State) -> list[DependentCoordinate]:
-        """Return the coordinates that couplers which are enabled give as functions of others.
-
-        Parameters
-        ----------
-        state : State
-            At Instance or further.
-
-        Raises
-        ------
-        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
-        """
-        self._require_own(state)
+    def _dependent_coordinates(self, state: State) -> list[DependentCoordinate]:
+        """Return the coordinates that couplers which are enabled give as functions of others."""
         found = []
         for part in constraint_rows(state):
             owner = None if part.handle is None else part.handle._owner
             if isinstance(owner, CoordinateCouplerConstraint) and owner.has_dependent:
                 assert part.qerr is not None
-                found.append(owner.dependent_coordinate(state, part.qerr.start))
+                found.append(owner._dependent_coordinate(state, part.qerr.start))
         return found
 
     def axes_by_subsystem(self, state: State) -> list[tuple[MatterSubsystem, Array]]:

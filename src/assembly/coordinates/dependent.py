@@ -5,7 +5,7 @@ r"""Coordinates that are functions of others, so that an Assembler need not solv
     q  [ x | dependent | locked | prescribed ]        d = f(q of others), in order
     dq/dx = T                                         rows of x: 1; of d: grad f . T of its sources
 
-A System offers them by an optional method, `dependent_coordinates`. One is left to the constraint
+A System may offer them by a method, `_dependent_coordinates`. One is left to the constraint
 that declares it where it is not free or has bounds, where another one determines the same q
 already, and where it would depend on itself.
 """
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from stagecache.state.handles import Vector
 
-DEPENDENT: Final = "dependent_coordinates"
+DEPENDENT: Final = "_dependent_coordinates"
 """Optional method of a System: ``(state) -> [DependentCoordinate, ...]``, those that are enabled,
 for a State that has reached Instance."""
 

@@ -44,8 +44,7 @@ class AbstractConstraint(Subsystem, ABC):
     num_errors: ClassVar[int]
     bodies: tuple[MobilizedBody, ...]
 
-    batch_type: ClassVar[type[AbstractBatch]]
-    """The class of the Subsystem that computes all of a kind."""
+    _batch_type: ClassVar[type[AbstractBatch]]
 
     stacked: ClassVar[tuple[str, ...]] = ()
     """Attributes with which its formulas can be evaluated for many at once; see `batch`."""
@@ -66,7 +65,7 @@ class AbstractConstraint(Subsystem, ABC):
         return type(self), self.matter, self.num_errors
 
     @property
-    def batch(self) -> AbstractBatch:
+    def batch(self) -> Subsystem:
         """The Subsystem of its System that computes it.
 
         Raises
@@ -84,13 +83,13 @@ class AbstractConstraint(Subsystem, ABC):
                 subsystem.constraints = (*subsystem.constraints, self)
                 self._batch = subsystem
                 return
-        self._batch = self.system.add(self.batch_type(self))
+        self._batch = self.system.add(self._batch_type(self))
 
     # ------------------------------------------------------------------ its part
 
     def rows(self, state: State) -> slice:
         """Return its part of the rows of its batch: empty where it is not enabled."""
-        number = self.batch.members(state).number_of(self)
+        number = self._batch.members(state).number_of(self)
         return (
             slice(0)
             if number is None
@@ -98,26 +97,26 @@ class AbstractConstraint(Subsystem, ABC):
         )
 
     @cached(
-        prerequisites=lambda self: (self.batch.members, self.batch.errors), equal=np.array_equal
+        prerequisites=lambda self: (self._batch.members, self._batch.errors), equal=np.array_equal
     )
     def error(self, state: State) -> Array:
         """The position errors, (m,)."""
-        return self.batch.errors(state)[self.rows(state)]
+        return self._batch.errors(state)[self.rows(state)]
 
-    @cached(prerequisites=lambda self: (self.batch.members, self.batch.error_rates))
+    @cached(prerequisites=lambda self: (self._batch.members, self._batch.error_rates))
     def error_rate(self, state: State) -> Array:
         """Their derivatives along qdot = N u."""
-        return self.batch.error_rates(state)[self.rows(state)]
+        return self._batch.error_rates(state)[self.rows(state)]
 
-    @cached(prerequisites=lambda self: (self.batch.members, self.batch.jacobian))
+    @cached(prerequisites=lambda self: (self._batch.members, self._batch.jacobian))
     def jacobian(self, state: State) -> Any:
         """The derivatives of `error_rate` by all u, (m, nu)."""
-        return self.batch.jacobian(state)[self.rows(state)]
+        return self._batch.jacobian(state)[self.rows(state)]
 
-    @cached(prerequisites=lambda self: (self.batch.members, self.batch.error_bias))
+    @cached(prerequisites=lambda self: (self._batch.members, self._batch.error_bias))
     def error_bias(self, state: State) -> Array:
         """The derivatives of `error_rate` where udot is 0."""
-        return self.batch.error_bias(state)[self.rows(state)]
+        return self._batch.error_bias(state)[self.rows(state)]
 
     def multipliers(self, state: State) -> Array:
         """Return the multipliers of its errors, (m,): the size of the forces that hold it.
@@ -126,7 +125,7 @@ class AbstractConstraint(Subsystem, ABC):
         ------
         StageTooLowError, WrongTypeError
         """
-        return state[self.batch].multipliers[self.rows(state)]
+        return state[self._batch].multipliers[self.rows(state)]
 
     def calc_body_forces(self, state: State) -> AppliedForces:  # noqa: ARG002  # others need it
         """Return the forces by which it acts on bodies; none, if it acts on u of joints only.

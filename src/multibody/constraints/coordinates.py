@@ -51,7 +51,7 @@ class AbstractCoordinateConstraint(AbstractConstraint):
         The bodies are not of one matter, or a joint does not have that q.
     """
 
-    batch_type = CoordinateBatch
+    _batch_type = CoordinateBatch
 
     coordinates: tuple[tuple[MobilizedBody, int], ...]
 
@@ -343,15 +343,10 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         """Return the scales of the arguments of the function."""
         return self._scales()[: self._num_arguments]
 
-    def dependent_coordinate(self, state: State, qerr: int) -> DependentCoordinate:
-        """Return the dependent coordinate for an Assembler, given the row of its error in qerr.
-
-        Raises
-        ------
-        StageTooLowError, WrongTypeError
-        """
+    def _dependent_coordinate(self, state: State, qerr: int) -> DependentCoordinate:
+        """Return the dependent coordinate for an Assembler, given the row of its error in qerr."""
         start = self.matter.q.place(state).start
-        *sources, q = (self.batch.members(state).index_of(self) + start).tolist()
+        *sources, q = (self._batch.members(state).index_of(self) + start).tolist()
         return DependentCoordinate(
             q,
             np.array(sources, np.intp),

@@ -52,7 +52,7 @@ class AbstractPairConstraint(AbstractConstraint):
     UnknownBodyError, ConstraintError
     """
 
-    batch_type = PairBatch
+    _batch_type = PairBatch
 
     def __init__(self, first: Any, second: Any) -> None:
         self.bodies = checked_pair(first, second, type(self).__name__)
@@ -116,7 +116,7 @@ class AbstractPairConstraint(AbstractConstraint):
 
     def calc_body_forces(self, state: State) -> AppliedForces:
         """Return its forces on both bodies: the rows of its Jacobian, times -multipliers."""
-        batch: Any = self.batch
+        batch: Any = self._batch
         number = batch.members(state).number_of(self)
         if number is None:
             return NO_FORCES

@@ -162,9 +162,6 @@ RECIPES: Final[Recipes] = {
         w.multibody.set_q_from_assembly, w.multibody.in_assembly_coordinates(w.pose), w.pose
     ),
     "MultibodySystem.axes_by_subsystem": lambda w: call(w.multibody.axes_by_subsystem, w.pose),
-    "MultibodySystem.dependent_coordinates": lambda w: call(
-        w.multibody.dependent_coordinates, w.pose
-    ),
     **{
         f"MultibodySystem.{name}": of_pose(name)
         for name in (

@@ -229,7 +229,7 @@ def test_an_error_of_one_in_a_batch_names_that_one() -> None:
         tree = tied(tree, rod, f"rod{k}")
     tree.state.q = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     with pytest.raises(KinematicsError, match="rod1 of body 'ground' and body 'body 2'"):
-        rod.batch.jacobian(tree.state)
+        rod._batch.jacobian(tree.state)
     for k, body in enumerate(bodies):
         tree = tied(tree, Uneven(ground, body), f"uneven{k}")
     with pytest.raises(ShapeError, match="calc_error of uneven1 of body 'ground'"):
