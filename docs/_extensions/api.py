@@ -48,6 +48,7 @@ WHOLE = {
     *("PointInPlaneConstraint", "PointOnLineConstraint", "ConstantAngleConstraint"),
     *("ConstantOrientationConstraint", "CoordinateCouplerConstraint"),
     *("ConstantCoordinateConstraint", "Sinusoid", "Steady", "FunctionBased"),
+    *("SteadySpeed", "SinusoidalSpeed"),
     *("Linear", "Polynomial", "NaturalCubicSpline"),
     *("Gravity", "MobilitySpring", "MobilityDamper", "MobilityConstantForce", "MobilityStop"),
     *("TwoPointSpring", "TwoPointDamper", "LinearBushing", "CustomForce"),

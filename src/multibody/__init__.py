@@ -59,8 +59,13 @@ from stagecache.multibody.mobilizers.sequences import (
     Universal,
     Weld,
 )
-from stagecache.multibody.motions.library import Sinusoid, Steady
-from stagecache.multibody.motions.motion import AbstractMotion
+from stagecache.multibody.motions.library import (
+    Sinusoid,
+    SinusoidalSpeed,
+    Steady,
+    SteadySpeed,
+)
+from stagecache.multibody.motions.motion import AbstractMotion, AbstractSpeedMotion
 from stagecache.multibody.multibody_system import (
     MultibodySystem,
     with_euler_angles,
@@ -78,6 +83,7 @@ __all__ = [
     "AbstractMobilizer",
     "AbstractMotion",
     "AbstractPairConstraint",
+    "AbstractSpeedMotion",
     "Ball",
     "BallConstraint",
     "BendStretch",
@@ -121,9 +127,11 @@ __all__ = [
     "RodConstraint",
     "Screw",
     "Sinusoid",
+    "SinusoidalSpeed",
     "Slider",
     "StationGroup",
     "Steady",
+    "SteadySpeed",
     "Transform",
     "Translation",
     "TwoPointDamper",

@@ -37,6 +37,7 @@ WITHOUT_RECIPE: Final = {
     "overridden by users and called by the library, with what it has checked": (
         *("AssemblyCondition.*", "Markers.calc_*", "Markers.check_*", "Markers.error_names"),
         *("Markers.*initialize_condition", "AbstractMobilizer.*", "AbstractMotion.*"),
+        "AbstractSpeedMotion.*",
         *("AbstractPairConstraint.*", "AbstractCoordinateConstraint.*", "Subsystem.*"),
         *("AbstractForce.calc_force", "AbstractForce.calc_potential_energy", "AbstractFunction.*"),
         *("*EventHandler.*", "*EventReporter.report", "InvalidationMachine*"),

@@ -8,6 +8,8 @@ r"""Drives: locks and motions of joints, and the numbers that they prescribe.
     body.lock(state, [0.3], coordinate=1)       one q of a joint alone, whose qdot is its u
     body.unlock(state)
 
+A motion of speeds has u and udot itself; q is free.
+
 A lock is a value in the State. Writing it invalidates stage Instance, as it decides which q and u
 are free, and changes no q or u. Entries that name their prerequisites, as poses and Jacobians do,
 stay valid. A lock takes precedence over a motion, which is followed again when the lock is removed.
@@ -32,7 +34,12 @@ from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.orientation import Rows, with_leading_positive
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
-from stagecache.multibody.motions.motion import AbstractMotion, numbers_at
+from stagecache.multibody.motions.motion import (
+    AbstractMotion,
+    AbstractSpeedMotion,
+    AnyMotion,
+    numbers_at,
+)
 from stagecache.multibody.tree.joints import Joint
 from stagecache.state.stage import Stage
 from stagecache.system.motion.prescribing import PrescribedVariable
@@ -134,7 +141,7 @@ def checked_held(values: Any, count: int, quaternion_start: int | None, what: st
     return found
 
 
-Driver = JointLock | AbstractMotion
+Driver = JointLock | AnyMotion
 
 
 @final
@@ -145,7 +152,7 @@ class DrivenJoint:
     Attributes
     ----------
     joint : Joint
-    driver : JointLock or AbstractMotion
+    driver : JointLock or motion
     q_part, u_part : slice
         The places of its numbers among those of all driven joints.
     """
@@ -169,7 +176,14 @@ class DrivenJoint:
     @property
     def drives_q(self) -> bool:
         """True if its q are prescribed."""
-        return not isinstance(self.driver, JointLock) or self.driver.holds_q
+        if isinstance(self.driver, JointLock):
+            return self.driver.holds_q
+        return isinstance(self.driver, AbstractMotion)
+
+    def speeds_at(self, motion: AbstractSpeedMotion, level: str, time: float) -> list[float]:
+        """Return u or udot of a motion of speeds."""
+        body = self.joint.body
+        return numbers_at(motion, level, time, body.mobilizer, body.name)
 
     def motion_at(
         self, motion: AbstractMotion, time: float
@@ -189,7 +203,7 @@ class Drives:
 
     Parameters
     ----------
-    drivers : iterable of (Joint, JointLock or AbstractMotion)
+    drivers : iterable of (Joint, JointLock or motion)
     use_euler_angles : bool
         The form of orientations in the State.
     prescribed : callable
@@ -229,10 +243,10 @@ class Drives:
         found: list[float] = []
         for driven in self.joints:
             body, driver = driven.joint.body, driven.driver
-            if not isinstance(driver, JointLock):
+            if isinstance(driver, AbstractMotion):
                 q = numbers_at(driver, "q", time, body.mobilizer, body.name)
                 found += driven.joint.mobilizer.quaternions_of(q)  # its sign follows the angles
-            elif driver.holds_q:
+            elif isinstance(driver, JointLock) and driver.holds_q:
                 found += driver.q_for(body.mobilizer, use_euler_angles=self.use_euler_angles)
         return np.array(found, float)
 
@@ -243,6 +257,8 @@ class Drives:
             driver = driven.driver
             if isinstance(driver, JointLock):
                 found += [0.0] * driven.num_u if driver.holds_q else driver.values
+            elif isinstance(driver, AbstractSpeedMotion):
+                found += driven.speeds_at(driver, "u", time)
             else:
                 form, q, qdot = driven.motion_at(driver, time)
                 found += _product(form.n_pinv(q), qdot)
@@ -255,6 +271,9 @@ class Drives:
             driver, name = driven.driver, driven.joint.body.name
             if isinstance(driver, JointLock):
                 found += [0.0] * driven.num_u
+                continue
+            if isinstance(driver, AbstractSpeedMotion):
+                found += driven.speeds_at(driver, "udot", time)
                 continue
             form, q, qdot = driven.motion_at(driver, time)
             udot = _product(form.n_pinv(q), numbers_at(driver, "qdotdot", time, form, name))

@@ -97,7 +97,7 @@ from stagecache.multibody.mobilizers.checks import check_mobilizer
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.reversed import Reversed
 from stagecache.multibody.mobilizers.sequences import Weld
-from stagecache.multibody.motions.motion import AbstractMotion, check_motion
+from stagecache.multibody.motions.motion import AnyMotion, check_motion
 from stagecache.multibody.tree.applied_forces import AnyForce, TreeForces, sum_of
 from stagecache.multibody.tree.coordinate_rates import (
     lengths_of,
@@ -231,8 +231,8 @@ class MobilizedBody(MatterPart):
         X_PF, on the parent.
     outboard_frame : Transform
         X_BM, on the body.
-    motion : AbstractMotion or None
-        Its q as functions of time; see `follows_motion` and `lock`.
+    motion : AbstractMotion, AbstractSpeedMotion or None
+        Its q or u as functions of time; see `follows_motion` and `lock`.
     """
 
     __slots__ = (
@@ -250,7 +250,7 @@ class MobilizedBody(MatterPart):
     mass_properties: MassProperties
     inboard_frame: Transform
     outboard_frame: Transform
-    motion: AbstractMotion | None
+    motion: AnyMotion | None
     described: tuple[Coordinate, ...]
     """The descriptions of its coordinates with which it was added: one for each u, or none."""
 
@@ -929,7 +929,7 @@ class MatterSubsystem(Subsystem):
                 described=(),
             ),
         )
-        self._moving: tuple[tuple[int, AbstractMotion], ...] = ()
+        self._moving: tuple[tuple[int, AnyMotion], ...] = ()
         self._groups: tuple[StationGroup, ...] = ()
         self._decorations: dict[int, tuple[AbstractDecoration, ...]] = {}
 
@@ -946,7 +946,7 @@ class MatterSubsystem(Subsystem):
         return self._bodies[0]
 
     @property
-    def moving(self) -> tuple[tuple[int, AbstractMotion], ...]:
+    def moving(self) -> tuple[tuple[int, AnyMotion], ...]:
         """The bodies that have a motion: their indices and motions."""
         return self._moving
 
@@ -1022,7 +1022,7 @@ class MatterSubsystem(Subsystem):
         inboard_frame: Transform | None = None,
         outboard_frame: Transform | None = None,
         reverse: bool = False,
-        motion: AbstractMotion | None = None,
+        motion: AnyMotion | None = None,
         coordinates: Iterable[Coordinate | str] | None = None,
         decorations: Iterable[AbstractDecoration] | None = None,
     ) -> MobilizedBody:
@@ -1046,9 +1046,9 @@ class MatterSubsystem(Subsystem):
         reverse : bool
             True for a mobilizer that says how F moves in M: a Planar with its plane on the body,
             for instance. `mobilizer` of the body is then a `Reversed`.
-        motion : AbstractMotion, optional
-            Its q as functions of time, where it is not locked. `prescribe` writes q and u. By
-            default they are free.
+        motion : AbstractMotion or AbstractSpeedMotion, optional
+            Its q, or its u, as functions of time, where it is not locked. `prescribe` writes q and
+            u, or u only. By default they are free.
         coordinates : iterable of Coordinate or str, optional
             One for each u of the joint: its name, or what else is to be said of it. A quaternion
             has the coordinates of the Euler angles.

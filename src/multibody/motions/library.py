@@ -1,4 +1,4 @@
-"""Motions that are ready: sinusoids, and constant rates."""
+"""Motions that are ready: sinusoids and constant rates, of q or of u."""
 
 from collections.abc import Sequence
 from math import cos, sin
@@ -8,6 +8,7 @@ from attrs import frozen
 
 from stagecache.multibody.motions.motion import (
     AbstractMotion,
+    AbstractSpeedMotion,
     Numbers,
     checked_numbers,
     of_equal_length,
@@ -117,3 +118,83 @@ class Steady(AbstractMotion):
     def qdotdot(self, time: float) -> Sequence[float]:  # noqa: ARG002  # of a fixed form
         """Return zeros."""
         return (0.0,) * len(self.rate)
+
+
+@final
+@frozen(init=False)
+class SteadySpeed(AbstractSpeedMotion):
+    """u = rate, as of Simbody's Motion::Steady. q is free: it goes on from where it is.
+
+    Parameters
+    ----------
+    rate : float or sequence of float
+        [rad/s or m/s]. A single number is for all u of the joint.
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+
+    Examples
+    --------
+    >>> from stagecache import simulate
+    >>> from stagecache.multibody import MultibodySystem, Pin, SteadySpeed
+    >>> system = MultibodySystem()
+    >>> wheel = system.matter.add_body(
+    ...     "wheel", system.matter.ground, Pin(), motion=SteadySpeed(2.0)
+    ... )
+    >>> state = system.new_state()
+    >>> wheel.q.set(state, [0.5])
+    >>> last = simulate(system, state, 3.0)[-1]
+    >>> wheel.q(last).round(6), wheel.u(last)
+    (array([6.5]), array([2.]))
+    """
+
+    rate: tuple[float, ...]
+
+    def __init__(self, rate: Numbers) -> None:
+        self.__attrs_init__(checked_numbers(rate, "the rate of a SteadySpeed"))
+
+    def u(self, time: float) -> Sequence[float]:  # noqa: ARG002  # it is constant
+        """Return the constant rates."""
+        return self.rate
+
+    def udot(self, time: float) -> Sequence[float]:  # noqa: ARG002  # of a fixed form
+        """Return zeros."""
+        return (0.0,) * len(self.rate)
+
+
+@final
+@frozen(init=False)
+class SinusoidalSpeed(AbstractSpeedMotion):
+    """u = offset + amplitude sin(rate t + phase). q is free.
+
+    Parameters
+    ----------
+    amplitude : float or sequence of float
+        [rad/s or m/s]. A single number is for all u of the joint; so below.
+    rate : float or sequence of float
+        [rad/s]
+    phase : float or sequence of float, optional
+        [rad]
+    offset : float or sequence of float, optional
+        [rad/s or m/s]
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+
+    sinusoid: Sinusoid
+
+    def __init__(
+        self, amplitude: Numbers, rate: Numbers, phase: Numbers = 0.0, offset: Numbers = 0.0
+    ) -> None:
+        self.__attrs_init__(Sinusoid(amplitude, rate, phase, offset))
+
+    def u(self, time: float) -> Sequence[float]:
+        """Return u at a time."""
+        return self.sinusoid.q(time)
+
+    def udot(self, time: float) -> Sequence[float]:
+        """Return udot at a time."""
+        return self.sinusoid.qdot(time)

@@ -1,4 +1,4 @@
-r"""Motions: the q of a joint as functions of time.
+r"""Motions: the q of a joint, or its u, as functions of time.
 
 ::
 
@@ -15,8 +15,10 @@ motion is not called.
 keep its length, which nobody wants to write. u and udot come from B, which
 is regular also where the second angle is pi/2, so nothing is special there in quaternions.
 
-For one of your own, write a subclass with the three methods below. They are pure functions: a
-motion does not know States, so one motion serves any number of joints. It must not change.
+A motion of speeds has the u of the joint and their derivatives. q is free, and follows from u.
+
+For one of your own, write a subclass with the methods below. They are pure functions: a motion does
+not know States, so one motion serves any number of joints. It must not change.
 """
 
 from abc import ABC, abstractmethod
@@ -56,11 +58,33 @@ class AbstractMotion(ABC):
         return f"{type(self).__name__}()"
 
 
+class AbstractSpeedMotion(ABC):
+    """The u of a joint as functions of time. Its q are free, and follow from u.
+
+    Each method returns as many floats as the joint has u; a single one stands for all of them.
+    """
+
+    @abstractmethod
+    def u(self, time: float) -> Sequence[float]:
+        """Return u [rad/s or m/s] at a time [s]."""
+
+    @abstractmethod
+    def udot(self, time: float) -> Sequence[float]:
+        """Return the derivative of u [rad/s² or m/s²]."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+AnyMotion = AbstractMotion | AbstractSpeedMotion
+
+
 # ---------------------------------------------------------------------- checks
 
 
 Numbers = float | Sequence[float] | np.ndarray[Any, Any]
 LEVELS = ("q", "qdot", "qdotdot")
+SPEED_LEVELS = ("u", "udot")
 
 
 def checked_numbers(values: Any, what: str) -> tuple[float, ...]:
@@ -115,12 +139,12 @@ def check_motion(motion: object, mobilizer: AbstractMobilizer, name: str) -> Non
     ShapeError, NotANumberError, OutOfRangeError
         A method returns a wrong number of floats, or some that are not finite.
     """
-    if not isinstance(motion, AbstractMotion):
+    if not isinstance(motion, AnyMotion):
         raise MotionError(
             f"the motion of body {name!r}: not a motion",
             "an instance of a motion, as Sinusoid(0.5, 2.0)",
             type_text(motion),
-            "pass Sinusoid(...), Steady(...) or an instance of a subclass of AbstractMotion",
+            "pass Sinusoid(...), SteadySpeed(...) or an instance of a subclass of AbstractMotion",
         )
     count = mobilizer.with_euler_angles().nq
     if not count:
@@ -130,20 +154,20 @@ def check_motion(motion: object, mobilizer: AbstractMobilizer, name: str) -> Non
             f"{mobilizer!r}",
             "leave the motion out, or give another mobilizer",
         )
-    for level in LEVELS:
+    for level in LEVELS if isinstance(motion, AbstractMotion) else SPEED_LEVELS:
         numbers_at(motion, level, 0.0, mobilizer, name)
 
 
 def numbers_at(
-    motion: AbstractMotion, level: str, time: float, mobilizer: AbstractMobilizer, name: str
+    motion: AnyMotion, level: str, time: float, mobilizer: AbstractMobilizer, name: str
 ) -> list[float]:
-    """Return the result of a method of a motion, for each q of a joint in Euler angles.
+    """Return the result of a method of a motion, for each q of a joint in Euler angles, or each u.
 
     Parameters
     ----------
-    motion : AbstractMotion
+    motion : AbstractMotion or AbstractSpeedMotion
     level : str
-        "q", "qdot" or "qdotdot".
+        "q", "qdot" or "qdotdot"; "u" or "udot".
     time : float
         [s]
     mobilizer : AbstractMobilizer
@@ -156,7 +180,8 @@ def numbers_at(
     Exception
         Any error of the method, with a note.
     """
-    count = mobilizer.with_euler_angles().nq
+    of_speed = level in SPEED_LEVELS
+    count = mobilizer.nu if of_speed else mobilizer.with_euler_angles().nq
     what = f"{level} of the motion {motion!r} of body {name!r} at time {time:g}"
     try:
         values: Any = getattr(motion, level)(time)
@@ -169,6 +194,8 @@ def numbers_at(
             f"{what}: not as many as its joint has",
             f"{count} of them for a {mobilizer!r}, or a single one",
             f"{len(found)} of them",
-            "return one for each q; orientations are three angles in any State",
+            "return one for each u"
+            if of_speed
+            else "return one for each q; orientations are three angles in any State",
         )
     return [*found] * (count // len(found))

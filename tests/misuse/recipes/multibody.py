@@ -46,8 +46,10 @@ from stagecache.multibody import (
     RodConstraint,
     Screw,
     Sinusoid,
+    SinusoidalSpeed,
     Slider,
     Steady,
+    SteadySpeed,
     Transform,
     Translation,
     TwoPointDamper,
@@ -354,6 +356,8 @@ RECIPES: Final[Recipes] = {
     "ConstantCoordinateConstraint": lambda w: call(ConstantCoordinateConstraint, w.body, 0.5).but(
         index=[1, -1]
     ),
+    "SteadySpeed": lambda _: call(SteadySpeed, 1.0),
+    "SinusoidalSpeed": lambda _: call(SinusoidalSpeed, 1.0, 2.0),
     "Sinusoid": lambda _: call(Sinusoid, 1.0, 2.0),
     "Steady": lambda _: call(Steady, 1.0),
     "with_euler_angles": lambda w: call(with_euler_angles, w.matter, w.pose).but(

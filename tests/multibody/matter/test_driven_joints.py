@@ -118,7 +118,7 @@ def moved_tree(
 
 def wanted_across(body: MobilizedBody, time: float) -> Array:
     """X_FM of a body that has a motion, by products of elementary matrices."""
-    assert body.motion is not None
+    assert isinstance(body.motion, AbstractMotion)
     q = np.array(body.motion.q(time))
     if isinstance(body.mobilizer, Screw):
         return np.array([*body.mobilizer.pose(q.tolist()), 0, 0, 0, 1]).reshape(4, 4)
