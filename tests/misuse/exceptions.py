@@ -107,7 +107,11 @@ ACCEPTED: Final = {
     ),
     "checked when it is added to a System or an Assembler": (
         *("QValue: * = *", "*: body = a body of another matter", "*Coordinate*: * = *"),
-        *("Sinusoid: * = one more", "Steady: * = one more", "Assembler.add_*: condition = Reach*"),
+        *(
+            "Sinusoid*: * = one more",
+            "Steady*: * = one more",
+            "Assembler.add_*: condition = Reach*",
+        ),
     ),
     "a missing value is NaN or None": (
         *("Markers.move_*: * = NaN", "Markers.define_observation_order: order = *"),

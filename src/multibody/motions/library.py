@@ -152,7 +152,8 @@ class SteadySpeed(AbstractSpeedMotion):
     rate: tuple[float, ...]
 
     def __init__(self, rate: Numbers) -> None:
-        self.__attrs_init__(checked_numbers(rate, "the rate of a SteadySpeed"))
+        found = checked_numbers(rate, "the rate of a SteadySpeed")
+        self.__attrs_init__(*of_equal_length([found], "a SteadySpeed"))
 
     def u(self, time: float) -> Sequence[float]:  # noqa: ARG002  # it is constant
         """Return the constant rates."""

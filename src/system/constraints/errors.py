@@ -658,6 +658,8 @@ def _errors(
     if not callable(size):
         size = require_count(size, 0, f"{what}(size=...)")
     switch = check_enabling(enabled, what)
+    if parts is not None:
+        check_compute(parts, f"{what}(parts=...)")
     return decorator(
         what,
         lambda f, p: ErrorDeclaration(f, kinds, size, p, switch, jacobian, parts),
