@@ -102,7 +102,13 @@ ACCEPTED: Final = {
     ),
     "a function, or what it returns, is checked when it is called": (
         *("*: * = a coroutine function", "*: * = a generator function", "*: * = a function of 9"),
-        *("*: prerequisites = *", "*: count = *", "*: jacobian = print", "*: next_time = print"),
+        *(
+            "*: prerequisites = *",
+            "*: count = *",
+            "*: jacobian = print",
+            "*: parts = print",
+            "*: next_time = print",
+        ),
         *("*: value = print", "GraphView: find_* = *", "*: exists = print", "*: exists = State"),
     ),
     "checked when it is added to a System or an Assembler": (

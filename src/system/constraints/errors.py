@@ -42,7 +42,7 @@ from typing import Any, Final, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stagecache.checks import require_callable, require_count
+from stagecache.checks import require_count
 from stagecache.errors import DeclarationError, ShapeError, short_repr
 from stagecache.numerics.matrices import Matrix, csr_of, floats_of, is_sparse, read_only
 from stagecache.state.allocation import Attempt, allocate_errors
@@ -658,8 +658,6 @@ def _errors(
     if not callable(size):
         size = require_count(size, 0, f"{what}(size=...)")
     switch = check_enabling(enabled, what)
-    if parts is not None:
-        check_compute(parts, f"{what}(parts=...)")
     return decorator(
         what,
         lambda f, p: ErrorDeclaration(f, kinds, size, p, switch, jacobian, parts),
@@ -701,11 +699,10 @@ def position_error(
 
     Raises
     ------
-    OutOfRangeError, WrongTypeError, DeclarationError
+    OutOfRangeError, WrongTypeError, DeclarationError, ComputeSignatureError
     """
-    what, hint = "position_error(parts=...)", "write parts=lambda self, state: ..."
     if parts is not None:
-        require_callable(parts, what, "a function of the subsystem and a State", hint)
+        check_compute(parts, "position_error(parts=...)")
     kinds = (QERR, UERR, UDOTERR)
     return _errors("position_error", kinds, size, prerequisites, enabled, parts=parts)
 
