@@ -39,6 +39,7 @@ ROOMS: Final = {
     "system/hints": "Hints in errors: the declaration that a message proposes.",
     "system/saved": "Saved States: snapshots by name, matched with a model that has changed.",
     "system/core": "The System: topology, realization, transport of States.",
+    "measures": "Measures: integrals, extremes, delays, with their memory in the State.",
     "study": "Studies: what is done with a System by means of its States.",
     "study/methods": "Integration methods, one in each file.",
     "study/integrate": "The integrator: steps, event localization, constraints, options.",

@@ -52,6 +52,7 @@ WHOLE = {
     *("Linear", "Polynomial", "NaturalCubicSpline"),
     *("Gravity", "MobilitySpring", "MobilityDamper", "MobilityConstantForce", "MobilityStop"),
     *("TwoPointSpring", "TwoPointDamper", "LinearBushing", "CustomForce"),
+    *("AbstractMeasure", "Integral", "Extreme", "Delay", "Derivative", "SampleAndHold"),
 }
 
 # Classes with members that are public only for other packages of the library.

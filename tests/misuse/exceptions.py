@@ -65,6 +65,7 @@ ACCEPTED: Final = {
         *("*invalidate_all*: stage = Stage.INFINITY", "*: computed_by = Stage.INFINITY"),
         *("System.realize: stage = Stage.EMPTY", "SystemStatistics.*: stage = *"),
         *("Integrator.reinitialize: stage = Stage.*", "*: projection_limit = inf"),
+        *("Extreme: since = *inf", "Integral: initial = one more"),
         *("MobilityStop: low = -inf", "MobilityStop: high = inf"),
         *("FunctionBased: checked_at = empty", "Polynomial: coefficients = one more"),
     ),

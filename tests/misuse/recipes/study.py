@@ -24,6 +24,7 @@ from stagecache import (
     simulate,
     sobol,
 )
+from stagecache.measures import Delay, Derivative, Extreme, Integral, SampleAndHold
 from stagecache.study import Members
 from tests.misuse.models import Cart
 from tests.misuse.recipe import Call, Recipe, Recipes, call, item, setting
@@ -160,6 +161,11 @@ RECIPES: Final[Recipes] = {
     ),
     "Members.column": lambda _: call(Members(TABLE).column, "cart.place").but(path="nonsense"),
     "Members[...]": lambda _: item(Members(TABLE), 0).but(which=[2, -3, None, "x", 1.5]),
+    "Integral": lambda w: call(Integral, w.cart.force),
+    "Extreme": lambda w: call(Extreme, w.cart.force, "maximum", 0.0).but(kind="largest"),
+    "Delay": lambda w: call(Delay, w.cart.force, 0.1).but(delay=[0.0, -1.0]),
+    "Derivative": lambda w: call(Derivative, w.cart.force),
+    "SampleAndHold": lambda w: call(SampleAndHold, w.cart.force, 0.1).but(interval=[0.0, -1.0]),
     "find_equilibrium": lambda w: call(
         find_equilibrium, w.system, w.state, (w.cart.stiffness,)
     ).but(moving=[(w.cart.force,), ("nonsense",)], bounds=[{w.cart.stiffness: (1.0, 0.0)}]),
