@@ -27,7 +27,8 @@ another one moves. Driven joints are one entry for each level as well, not one f
 joints are driven in most States, and a family would take three more entries for each body.
 
 Constraints are Subsystems of their own, all of one kind computed by one that has `tree_poses`,
-`tree_motions`, `tree_bias` and `axes` as prerequisites. Bodies and groups of stations are parts of a matter, which refer to it.
+`tree_motions`, `tree_bias` and `axes` as prerequisites. Bodies and groups of stations are parts of
+a matter, which refer to it.
 """
 
 from abc import ABC, abstractmethod
