@@ -17,7 +17,7 @@ instance whose attributes have one more axis in front, and poses (k, 3, 3) and (
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from stagecache.system.declare.cached import cached
 from stagecache.system.declare.enabling import switched_on
 from stagecache.system.declare.subsystem import Subsystem
 
-DENSE = 100
+DENSE: Final = 100
 """The largest number of u for which a Jacobian is dense."""
 
 

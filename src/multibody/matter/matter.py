@@ -27,8 +27,9 @@ No position depends on u. The poses of all bodies are one entry (see `tree.poses
 another one moves. Driven joints are one entry for each level as well, not one for each joint: few
 joints are driven in most States, and a family would take three more entries for each body.
 
-Constraints are Subsystems of their own, with `body.pose`, `body.velocity` and `axes` as
-prerequisites. Bodies and groups of stations are parts of a matter, which refer to it.
+Constraints are Subsystems of their own, all of one kind computed by one that has `tree_poses`,
+`tree_motions`, `tree_bias` and `axes` as prerequisites. Bodies and groups of stations are parts of
+a matter, which refer to it.
 """
 
 from abc import ABC, abstractmethod
