@@ -105,6 +105,10 @@ DELEGATES: Final = {
         "stagecache.system.core.system",
         "stagecache.system.events.events",
     },
+    **{
+        f"stagecache.multibody.matter.{part}": {"stagecache.multibody.matter.matter"}
+        for part in ("part", "mobilized_body", "station_group")
+    },
     "stagecache.cli.main": {"stagecache.demo"},
 }
 """Modules whose methods answer from a higher floor, and what these import of it."""

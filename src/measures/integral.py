@@ -57,7 +57,9 @@ class Integral(AbstractMeasure):
     def __init__(self, source: Callable[[State], Any], initial: ArrayLike = 0.0) -> None:
         super().__init__(source)
         what = "the initial value of an Integral"
-        is_one = isinstance(initial, Real) or getattr(initial, "shape", None) == ()
+        is_one = (
+            np.ndim(initial) == 0 if isinstance(initial, np.ndarray) else isinstance(initial, Real)
+        )
         numbers: Any = [initial] if is_one else initial
         vector = vector_of(numbers, what)
         self.initial: Array = converted(vector, FLOAT, (len(vector),), what).copy()

@@ -36,7 +36,9 @@ from stagecache.multibody.forces.outside import CustomForce, DiscreteForces
 from stagecache.multibody.forces.two_points import TwoPointDamper, TwoPointSpring
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.matter.coordinates import Coordinate, JointCoordinate
-from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody, StationGroup
+from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
+from stagecache.multibody.matter.station_group import StationGroup
 from stagecache.multibody.mobilizers.coupled import BendStretch, Ellipsoid, Screw
 from stagecache.multibody.mobilizers.function_based import FunctionBased
 from stagecache.multibody.mobilizers.functions import (

@@ -16,7 +16,8 @@ from stagecache.multibody.constraints.constraint import AbstractConstraint
 from stagecache.multibody.constraints.coordinates import CoordinateCouplerConstraint
 from stagecache.multibody.geometry.orientation import with_leading_positive
 from stagecache.multibody.geometry.spatial import Array, cross
-from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
+from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.tree.applied_forces import sum_of
 from stagecache.multibody.tree.motions import motions
 from stagecache.state.handles import ContinuousElement, ContinuousVariable

@@ -208,7 +208,7 @@ def test_random_programs_find_no_stale_value() -> None:
     ("make", "error"),
     [
         (lambda swing: Integral(3.0), WrongTypeError),  # type: ignore[arg-type]
-        (lambda swing: Integral(swing.height, "x"), NotANumberError),
+        (lambda swing: Integral(swing.height, "x"), ShapeError),
         (lambda swing: Integral(swing.height, np.nan), OutOfRangeError),
         (lambda swing: Extreme(swing.height, "largest"), UnknownChoiceError),
         (lambda swing: Extreme(swing.height, since=np.nan), OutOfRangeError),

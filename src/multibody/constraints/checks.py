@@ -12,7 +12,7 @@ from stagecache.errors import (
     short_repr,
 )
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 
 
 def checked_bodies(given: tuple[Any, ...], what: str) -> tuple[MobilizedBody, ...]:

@@ -22,7 +22,8 @@ import numpy as np
 from stagecache.errors import ConstModelError, ConstraintError
 from stagecache.multibody.constraints.batch import AbstractBatch
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
+from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.tree.applied_forces import NO_FORCES, AppliedForces
 from stagecache.state.state import State
 from stagecache.system.declare.cached import cached

@@ -24,7 +24,7 @@ from stagecache.multibody.constraints.derived import (
 )
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.coordinates import JointCoordinate
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.state.state import State
 
 Pair = JointCoordinate | tuple[MobilizedBody, int]

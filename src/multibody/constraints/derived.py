@@ -22,7 +22,7 @@ import numpy as np
 from stagecache.errors import ConstraintError, StagecacheError
 from stagecache.multibody.geometry.spatial import Array, cross_matrices
 from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 
 STEP: Final = 1e-3
 """The step of first derivatives, in units of lengths of the model, and in radians."""

@@ -32,7 +32,7 @@ from stagecache.multibody.constraints.points import (
 )
 from stagecache.multibody.geometry.spatial import Array, cross
 from stagecache.multibody.geometry.transform import Transform, checked_frame
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 
 
 def orientation_error(rotation: Array) -> Array:

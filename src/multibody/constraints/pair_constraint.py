@@ -25,7 +25,7 @@ from stagecache.multibody.constraints.derived import (
 from stagecache.multibody.constraints.pair_batch import PairBatch, Poses
 from stagecache.multibody.geometry.spatial import Array, cross3
 from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.tree.applied_forces import NO_FORCES, AppliedForces
 from stagecache.state.stage import Stage
 from stagecache.state.state import State

@@ -19,7 +19,7 @@ from stagecache.multibody.checks import checked_array, checked_direction
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
 from stagecache.multibody.geometry.spatial import Array, cross, cross3
 from stagecache.multibody.geometry.transform import Transform
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 

@@ -22,7 +22,7 @@ from stagecache.multibody.forces.two_points import checked_two
 from stagecache.multibody.geometry.orientation import angles_of_pose, n_of_angles
 from stagecache.multibody.geometry.spatial import Array, cross3
 from stagecache.multibody.geometry.transform import Transform, checked_frame
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.state.state import State
 from stagecache.system.declare.variables import parameter
 

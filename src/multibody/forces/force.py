@@ -22,7 +22,8 @@ from stagecache.checks import require_number, require_type
 from stagecache.errors import ConstModelError, UnknownBodyError, short_repr
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array, cross3
-from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
+from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.tree.applied_forces import NO_FIELD, NO_FORCES, AppliedForces, Vector
 from stagecache.multibody.tree.layout import Indices, TreeLayout
 from stagecache.state.stage import Stage

@@ -27,7 +27,7 @@ from stagecache.multibody.forces.force import (
     checked_body,
     energy_from,
 )
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.state.state import State
 from stagecache.system.declare.variables import parameter
 

@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 from stagecache.checks import require_callable, require_number
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.forces.force import AbstractForce, ForceSum, applied_from, energy_from
-from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
+from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.declare.variables import discrete

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from stagecache.decorations.decorations import AbstractDecoration, DecorativeLine, DecorativePoint
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array, cross_matrices
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.observers.observations import AbstractThing, Frame
 from stagecache.multibody.observers.observer import AbstractObserver, FrameTables
 from stagecache.multibody.tree.poses import TreePoses

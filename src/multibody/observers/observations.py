@@ -39,7 +39,7 @@ from stagecache.errors import (
 )
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.tree.layout import Indices
 from stagecache.state.vectors.conversion import ANY
 

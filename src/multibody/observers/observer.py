@@ -23,7 +23,7 @@ from stagecache.assembly.conditions.condition import AssemblyCondition
 from stagecache.checks import require_bool
 from stagecache.errors import ConditionError, UnknownBodyError, short_repr
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.observers.observations import Frame, Observations, T
 from stagecache.multibody.tree.layout import TreeLayout
 from stagecache.multibody.tree.poses import TreePoses

@@ -16,7 +16,7 @@ from stagecache.multibody.geometry.orientation import (
     rotation_vectors,
 )
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.matter.matter import MobilizedBody
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.observers.observations import AbstractThing, Frame
 from stagecache.multibody.observers.observer import AbstractObserver, FrameTables
 from stagecache.multibody.tree.poses import TreePoses
