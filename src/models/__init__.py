@@ -1,0 +1,1 @@
+"""Models of other programs: OpenSim and URDF, and data of motion capture."""
