@@ -17,9 +17,8 @@ from attrs import field, frozen
 
 from stagecache.checks import did_you_mean
 from stagecache.errors import UnknownMarkerError, listed, short_repr
-from stagecache.models._named import NamedCoordinate, coordinates_of, new_state
 from stagecache.models.reading import shown
-from stagecache.multibody import MatterSubsystem, MobilizedBody, MultibodySystem
+from stagecache.multibody import JointCoordinate, MatterSubsystem, MobilizedBody, MultibodySystem
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.observers.markers import Markers
 from stagecache.state.state import State
@@ -92,7 +91,7 @@ class Model:
     system : MultibodySystem
     bodies : mapping of str to MobilizedBody
         All bodies but the ground.
-    coordinates : mapping of str to NamedCoordinate
+    coordinates : mapping of str to JointCoordinate
         Their values are `model.coordinates["knee_angle_r"](state)`.
     markers : mapping of str to ModelMarker
     constraints : mapping of str to AbstractConstraint
@@ -124,13 +123,13 @@ class Model:
         return _named(self.matter.bodies[1:])
 
     @property
-    def coordinates(self) -> Mapping[str, NamedCoordinate]:
+    def coordinates(self) -> Mapping[str, JointCoordinate]:
         """All coordinates by name, in the order of the tree."""
-        return _named(coordinates_of(self.matter))
+        return _named(self.matter.coordinates)
 
     def new_state(self) -> State:
         """Return a State with the default values of all coordinates."""
-        return new_state(self.system)
+        return self.system.new_state()
 
     def new_markers(self, weights: Mapping[str, float] | None = None) -> Markers:
         """Return the markers of the model as a condition for an Assembler.

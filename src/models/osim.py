@@ -20,7 +20,6 @@ import numpy as np
 
 from stagecache.checks import require_bool, require_path
 from stagecache.errors import MassPropertiesError, StagecacheError
-from stagecache.models._named import add_body, coordinates_of
 from stagecache.models.model import LeftOut, Model, ModelMarker, warn_of
 from stagecache.models.osim_constraints import read_constraint
 from stagecache.models.osim_frames import GROUND, Frames
@@ -205,12 +204,11 @@ class _Reader:
             mobilizer = mobilizer if isinstance(mobilizer, Weld) else Reversed(mobilizer)
         element = elements[outboard.body]
         try:
-            self._bodies[outboard.body] = add_body(
-                self._system.matter,
+            self._bodies[outboard.body] = self._system.matter.add_body(
                 outboard.body,
                 self._bodies[inboard.body],
                 mobilizer,
-                coordinates=joint.coordinates,
+                coordinates=joint.coordinates or None,
                 mass_properties=self._mass_properties(element),
                 inboard_frame=inboard.pose,
                 outboard_frame=outboard.pose,
@@ -253,7 +251,7 @@ class _Reader:
 
     def _add_constraints(self) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        coordinates = {c.name: c for c in coordinates_of(self._system.matter)}
+        coordinates = {c.name: c for c in self._system.matter.coordinates}
         for i, element in enumerate(self._model.objects("ConstraintSet")):
             if not _is_enforced(element):
                 self._drop(element, "it is not enforced")

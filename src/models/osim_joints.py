@@ -17,13 +17,13 @@ from typing import Final, final
 from attrs import frozen
 
 from stagecache.errors import StagecacheError
-from stagecache.models._named import Coordinate
 from stagecache.models.osim_frames import Frames, Place, offset
 from stagecache.models.osim_functions import constant, function_in, read_function
 from stagecache.models.xml import Element, shown_tags
 from stagecache.multibody import (
     AbstractFunction,
     AbstractMobilizer,
+    Coordinate,
     FunctionBased,
     Gimbal,
     Linear,
@@ -169,7 +169,9 @@ def _coordinates(joint: Element) -> dict[str, Coordinate]:
         if clamped:
             default = min(max(default, low), high)
         locked = element.flag_of("locked", default=False)
-        found[element.name] = Coordinate(element.name, default, (low, high), clamped, locked)
+        found[element.name] = Coordinate(
+            element.name, default, (low, high), clamped=clamped, locked=locked
+        )
     return found
 
 

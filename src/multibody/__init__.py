@@ -35,6 +35,7 @@ from stagecache.multibody.forces.mobilities import (
 from stagecache.multibody.forces.outside import CustomForce, DiscreteForces
 from stagecache.multibody.forces.two_points import TwoPointDamper, TwoPointSpring
 from stagecache.multibody.geometry.transform import Transform
+from stagecache.multibody.matter.coordinates import Coordinate, JointCoordinate
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody, StationGroup
 from stagecache.multibody.mobilizers.function_based import FunctionBased
 from stagecache.multibody.mobilizers.functions import (
@@ -79,6 +80,7 @@ __all__ = [
     "ConstantAngleConstraint",
     "ConstantCoordinateConstraint",
     "ConstantOrientationConstraint",
+    "Coordinate",
     "CoordinateCouplerConstraint",
     "CustomForce",
     "Cylinder",
@@ -88,6 +90,7 @@ __all__ = [
     "FunctionBased",
     "Gimbal",
     "Gravity",
+    "JointCoordinate",
     "Linear",
     "LinearBushing",
     "Marker",

@@ -17,7 +17,7 @@ from stagecache.multibody.geometry.spatial import Array, cross
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
 from stagecache.multibody.tree.applied_forces import sum_of
 from stagecache.multibody.tree.motions import motions
-from stagecache.state.handles import ContinuousVariable
+from stagecache.state.handles import ContinuousElement, ContinuousVariable
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.core.system import System
@@ -319,16 +319,23 @@ class MultibodySystem(System):
     # ------------------------------------------------------------------ for an Assembler
 
     @property
-    def mobilizers(self) -> dict[str, ContinuousVariable]:
-        """The handles of the q of all bodies but the ground, by the names of the bodies.
+    def mobilizers(self) -> dict[str, ContinuousVariable | ContinuousElement]:
+        """The handles of q by name: those of all bodies but the ground, and of named coordinates.
 
-        Bodies of a second matter have its name in front: "matter2.arm".
+        Those of a second matter have its name in front: "matter2.arm".
         """
-        found: dict[str, ContinuousVariable] = {}
+        found: dict[str, ContinuousVariable | ContinuousElement] = {}
         for matter in self._matters:
             start = "" if matter is self.matter else f"{matter.name}."
+            found |= {start + coordinate.name: coordinate.q for coordinate in matter.coordinates}
             found |= {start + body.name: body.q for body in matter.bodies[1:]}
         return found
+
+    @property
+    def clamped_ranges(self) -> dict[ContinuousElement, tuple[float, float]]:
+        """The ranges of clamped coordinates, as an Assembler starts with them."""
+        found = [c for matter in self._matters for c in matter.coordinates if c.is_clamped]
+        return {coordinate.q: coordinate.range for coordinate in found}
 
     def in_assembly_coordinates(self, state: State) -> State:
         """Return a copy of a State with all orientations in Euler angles: no q depends on others.

@@ -13,11 +13,23 @@ from copy import deepcopy
 from operator import attrgetter
 from threading import RLock
 from types import GenericAlias
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, SupportsFloat, TypeVar, final
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Final,
+    Generic,
+    NoReturn,
+    Protocol,
+    SupportsFloat,
+    SupportsIndex,
+    TypeVar,
+    final,
+)
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from stagecache.checks import require_number, whole_number
 from stagecache.errors import (
     NotPicklableError,
     UnknownItemError,
@@ -347,6 +359,12 @@ class AbstractContinuousVariable(AbstractHandle):
         """Return where it lies in the y of the State."""
         return contents_of(state).place(self)
 
+    def number_names(self, count: int) -> tuple[str, ...]:
+        """Return the names that its subsystem has for its `count` numbers; () without any."""
+        find = getattr(self._owner, "_number_names", None)  # a System has none
+        declared: tuple[str, ...] = () if find is None else find(self)
+        return declared if len(declared) == count else ()
+
     def _kind(self) -> str:
         return self.kind if self.slot < 0 else f"{self.kind} block"
 
@@ -389,6 +407,111 @@ class ContinuousVariable(AbstractContinuousVariable):
     def set(self, state: AnyState, values: ArrayLike) -> None:
         """Replace the values; invalidates as a write of q, u or z does, but of this block only."""
         contents_of(state).set_block(self, values)
+
+    def __getitem__(self, index: SupportsIndex) -> "ContinuousElement":
+        """Return the handle of one of the numbers, counted from 0.
+
+        Raises
+        ------
+        UnknownItemError
+            It is not an index from 0 up. (How many there are is known in a State.)
+        """
+        return ContinuousElement(self, index)
+
+    def __iter__(self) -> NoReturn:
+        raise WrongTypeError(
+            f"{self!r}: cannot be iterated",
+            "the number of its values, which is known in a State",
+            "the handle",
+            "name one number, as arm.q[1]; or call the handle with a State for the values there",
+        )
+
+
+@final
+class ContinuousElement:
+    """One number of a continuous variable: ``body.q[1]``. Call it with a State to read it.
+
+    As a prerequisite it stands for the variable.
+
+    Attributes
+    ----------
+    variable : ContinuousVariable
+    index : int
+        Counted from 0.
+    """
+
+    __slots__ = ("index", "variable")
+
+    def __init__(self, variable: ContinuousVariable, index: SupportsIndex) -> None:
+        number = whole_number(index)
+        if number is None or number < 0:
+            raise UnknownItemError(
+                f"{variable!r}[{short_repr(index)}]: does not exist",
+                "an index from 0 up",
+                short_repr(index),
+                "count the numbers from 0",
+            )
+        self.variable = variable
+        self.index = number
+
+    def __call__(self, state: AnyState) -> float:
+        """Return the value.
+
+        Raises
+        ------
+        UnknownItemError
+            The variable has fewer numbers in this State.
+        StageTooLowError, ForeignNodeError
+        """
+        return self.variable(state).item(self._checked(state))
+
+    def set(self, state: AnyState, value: SupportsFloat) -> None:
+        """Replace the value, and no other of the variable. Invalidates as `variable.set` does.
+
+        Raises
+        ------
+        UnknownItemError, NotANumberError, WrongTypeError, StageTooLowError, ForeignNodeError
+        """
+        index = self._checked(state)
+        values = self.variable(state).copy()
+        values[index] = require_number(value, str(self))
+        self.variable.set(state, values)
+
+    def place(self, state: AnyState) -> slice:
+        """Return where it lies in the y of the State."""
+        start = self.variable.place(state).start + self._checked(state)
+        return slice(start, start + 1)
+
+    def _checked(self, state: AnyState) -> int:
+        place = self.variable.place(state)
+        count = place.stop - place.start
+        if self.index < count:
+            return self.index
+        raise UnknownItemError(
+            f"{self}: does not exist in this State",
+            f"an index from 0 to {count - 1}" if count else "a variable with numbers",
+            str(self.index),
+            "the number of values can depend on modeling options: count them in this State",
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, ContinuousElement)
+            and self.variable is other.variable
+            and self.index == other.index
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.variable, self.index))
+
+    def __str__(self) -> str:
+        return f"{self.variable}[{self.index}]"
+
+    def __repr__(self) -> str:
+        return f"ContinuousElement({str(self)!r})"
+
+    def __reduce__(self) -> Any:
+        return ContinuousElement, (self.variable, self.index)
 
 
 @final

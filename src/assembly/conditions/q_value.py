@@ -7,13 +7,14 @@ from numpy.typing import ArrayLike
 
 from stagecache.assembly.conditions.condition import AssemblyCondition
 from stagecache.assembly.coordinates.mobilizers import (
+    Handle,
     Mobilizer,
-    checked_index,
     handle_of,
+    key_of,
     name_of_q,
 )
 from stagecache.checks import require_number
-from stagecache.state.handles import AbstractContinuousVariable, Vector
+from stagecache.state.handles import Vector
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import array_of
@@ -28,7 +29,7 @@ class QValue(AssemblyCondition):
     mobilizer : handle of q, object with a handle as its `q`, or str
         Same as for `Assembler.lock_q`; looked up when it is added to an Assembler.
     index : int
-        Index of the q in the mobilizer, as the Assembler counts them.
+        Index of the q in the mobilizer, as the Assembler counts them; of a coordinate, 0.
     value : float
         In the unit of the q. It can be changed between two frames.
     name : str
@@ -58,7 +59,7 @@ class QValue(AssemblyCondition):
         super().__init__(name)
         self._mobilizer = mobilizer
         self._index = index
-        self._handle: AbstractContinuousVariable | None = None
+        self._handle: Handle | None = None
         self._row = 0
         self._jacobian = np.empty((1, 0))
         self.value = value
@@ -101,9 +102,8 @@ class QValue(AssemblyCondition):
         """
         assert self._handle is not None
         state = self.assembler.internal_state
-        self._row = self._handle.place(state).start + checked_index(
-            self._handle, self._index, state
-        )
+        handle, index = key_of(self._handle, self._index, state, f"condition {self.name!r}")
+        self._row = handle.place(state).start + index
         self._jacobian = np.zeros((1, self.num_free_qs))
         free = self.free_q_index_of_q(self._row)
         if free is not None:

@@ -1,12 +1,12 @@
-"""Mobilizers: named groups of q, and their names.
+"""Mobilizers: named groups of q, and their names; and coordinates, which are one q each.
 
 A mobilizer is a handle of q, or an object whose attribute `q` is a handle, as a MobilizedBody; or a
 name. Names are the paths of all q, as "pendulum.angle"; and a System may offer shorter ones by its
-attribute `mobilizers`, a dict of handles, as the names of bodies.
+attribute `mobilizers`, a dict of handles, as the names of bodies and coordinates.
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from stagecache.checks import did_you_mean, require_index, whole_number
 from stagecache.errors import (
@@ -17,16 +17,24 @@ from stagecache.errors import (
     short_repr,
 )
 from stagecache.state.continuous.live_vector import blocks_of
-from stagecache.state.handles import AbstractContinuousVariable
+from stagecache.state.handles import AbstractContinuousVariable, ContinuousElement
 from stagecache.state.state import State
 
 Mobilizer = Any
-"""A handle of q, an object whose `q` is a handle, or a str."""
+"""A handle of q or of one q, an object whose `q` is such a handle, or a str."""
+
+Handle = AbstractContinuousVariable | ContinuousElement
+
+WHOLE: Final = -1
+"""In a key, instead of an index: all q of the mobilizer."""
+
+Key = tuple[AbstractContinuousVariable, int]
+"""A mobilizer, and the index of one of its q."""
 
 
-def mobilizers_of(state: State) -> Mapping[str, AbstractContinuousVariable]:
+def mobilizers_of(state: State) -> Mapping[str, Handle]:
     """Return the handles of the mobilizers of a State, by name. Cost O(their number)."""
-    offered: Mapping[str, AbstractContinuousVariable] = getattr(state.system, "mobilizers", {})
+    offered: Mapping[str, Handle] = getattr(state.system, "mobilizers", {})
     paths = {str(handle): handle for _, handle in blocks_of(state._contents, "q", None)}
     return dict(offered) | {path: paths[path] for path in paths if path not in offered}
 
@@ -38,16 +46,17 @@ def name_of(mobilizer: AbstractContinuousVariable, state: State) -> str:
 
 
 def name_of_q(row: int, state: State) -> str:
-    """Return the name of a q in messages, with its mobilizer."""
-    for name, handle in mobilizers_of(state).items():
-        place = handle.place(state)
+    """Return the name of a q in messages: that of the coordinate, or "q 1 of thigh"."""
+    for place, handle in blocks_of(state._contents, "q", None):
         if place.start <= row < place.stop:
-            return f"q {row - place.start} of {name}"
+            i = row - place.start
+            names = handle.number_names(place.stop - place.start)
+            return names[i] if names else f"q {i} of {name_of(handle, state)}"
     raise IndexError(row)
 
 
-def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuousVariable:
-    """Return the handle of a mobilizer.
+def handle_of(mobilizer: Mobilizer, state: State, what: str) -> Handle:
+    """Return the handle of a mobilizer, or of one q.
 
     Raises
     ------
@@ -68,9 +77,10 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuo
                 did_you_mean(given, known) or "use one of these names",
             )
         given = known[given]
-    elif not isinstance(given, AbstractContinuousVariable):
+    elif not isinstance(given, Handle):
         given = getattr(given, "q", given)
-    if not isinstance(given, AbstractContinuousVariable) or given.kind != "q":
+    whole = given.variable if isinstance(given, ContinuousElement) else given
+    if not isinstance(whole, AbstractContinuousVariable) or whole.kind != "q":
         raise _unknown(
             what,
             "a handle of q, an object with a handle as its q, or a name",
@@ -78,7 +88,7 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuo
             "write pendulum.angle, body, or 'body'",
         )
     try:
-        state._contents.require(given)
+        state._contents.require(whole)
     except ForeignNodeError:
         raise ForeignNodeError(
             f"{what}: belongs to another System",
@@ -86,7 +96,31 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> AbstractContinuo
             short_repr(mobilizer),
             "pass a body, or a handle of q, of the System that is assembled",
         ) from None
-    return given
+    return given  # type: ignore[no-any-return]  # one of both, as was checked
+
+
+def key_of_mobilizer(mobilizer: Mobilizer, state: State, what: str) -> Key:
+    """Return the key of all q of a mobilizer, or of the one q of a coordinate."""
+    handle = handle_of(mobilizer, state, what)
+    if isinstance(handle, ContinuousElement):
+        return handle.variable, checked_index(handle.variable, handle.index, state)
+    return handle, WHOLE
+
+
+def key_of(mobilizer: Mobilizer, index: object, state: State, what: str) -> Key:
+    """Return the key of one q of a mobilizer. A coordinate has one q, of index 0.
+
+    Raises
+    ------
+    UnknownMobilizerError, ForeignNodeError, UnknownItemError
+    """
+    handle = handle_of(mobilizer, state, what)
+    if not isinstance(handle, ContinuousElement):
+        return handle, checked_index(handle, index, state)
+    require_index(
+        index, 1, UnknownItemError, f"q {short_repr(index)} of {handle}", "leave the index out"
+    )
+    return handle.variable, checked_index(handle.variable, handle.index, state)
 
 
 def checked_index(mobilizer: AbstractContinuousVariable, index: object, state: State) -> int:

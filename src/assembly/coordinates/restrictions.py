@@ -5,27 +5,31 @@ either way is not moved. Bounds remain while a q is locked, and count again when
 """
 
 from math import inf, isnan
-from typing import Any, Final, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stagecache.assembly.coordinates.mobilizers import Mobilizer, checked_index, handle_of, name_of
+from stagecache.assembly.coordinates.mobilizers import (
+    WHOLE,
+    Key,
+    Mobilizer,
+    checked_index,
+    key_of,
+    key_of_mobilizer,
+    name_of,
+)
 from stagecache.errors import OutOfRangeError
 from stagecache.state.handles import AbstractContinuousVariable, Vector
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
 
-WHOLE: Final = -1
-"""In a key, instead of an index: all q of the mobilizer."""
-
-Key = tuple[AbstractContinuousVariable, int]
-"""A mobilizer, and the index of one of its q."""
-
 
 @final
 class Restrictions:
     """Locks and bounds of the q of an Assembler, which is uninitialized before each change.
+
+    Clamped coordinates of the System are bounded from the start.
 
     Parameters
     ----------
@@ -35,7 +39,10 @@ class Restrictions:
     def __init__(self, assembler: Any) -> None:
         self._assembler = assembler
         self._locked: set[Key] = set()
-        self._bounds: dict[Key, tuple[float, float]] = {}
+        self._bounds: dict[Key, tuple[float, float]] = {
+            (element.variable, element.index): bounds
+            for element, bounds in getattr(assembler.system, "clamped_ranges", {}).items()
+        }
 
     # ------------------------------------------------------------------ changes
 
@@ -77,13 +84,12 @@ class Restrictions:
 
     def key_of_mobilizer(self, mobilizer: Mobilizer, method: str) -> Key:
         """Return the key of all q of a mobilizer, which was passed to a method."""
-        return handle_of(mobilizer, self._assembler.internal_state, f"{method}(mobilizer)"), WHOLE
+        return key_of_mobilizer(mobilizer, self._assembler.internal_state, f"{method}(mobilizer)")
 
     def key_of(self, mobilizer: Mobilizer, index: int, method: str) -> Key:
         """Return the key of one q of a mobilizer."""
         state = self._assembler.internal_state
-        handle = handle_of(mobilizer, state, f"{method}(mobilizer, index)")
-        return handle, checked_index(handle, index, state)
+        return key_of(mobilizer, index, state, f"{method}(mobilizer, index)")
 
     # ------------------------------------------------------------------ in a State
 

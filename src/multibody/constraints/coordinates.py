@@ -34,11 +34,15 @@ from stagecache.multibody.constraints.derived import (
     require_equal,
 )
 from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.matter.coordinates import JointCoordinate
 from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.state.state import State
 from stagecache.system.constraints.errors import position_error
 from stagecache.system.declare.cached import cached
+
+Pair = JointCoordinate | tuple[MobilizedBody, int]
+"""One q of a joint."""
 
 
 def _all_q(self: Any) -> tuple[Any, ...]:
@@ -62,20 +66,20 @@ class AbstractCoordinateConstraint(AbstractConstraint):
 
     Parameters
     ----------
-    coordinates : sequence of (MobilizedBody, int)
+    coordinates : sequence of JointCoordinate or (MobilizedBody, int)
         Each is one q of the joint of a body, counted from 0.
 
     Raises
     ------
     ShapeError
-        The coordinates are not such pairs, or empty.
+        The coordinates are not such, or empty.
     UnknownBodyError, ConstraintError
         The bodies are not of one matter, or a joint does not have that q.
     """
 
     coordinates: tuple[tuple[MobilizedBody, int], ...]
 
-    def __init__(self, coordinates: Sequence[tuple[MobilizedBody, int]]) -> None:
+    def __init__(self, coordinates: Sequence[Pair]) -> None:
         what = type(self).__name__
         pairs = _pairs(coordinates, what)
         bodies = checked_bodies(tuple(body for body, _ in pairs), what)
@@ -257,17 +261,24 @@ def _is_angle(body: MobilizedBody, i: int) -> bool:
 
 def _pairs(coordinates: Any, what: str) -> list[tuple[Any, Any]]:
     try:
-        pairs = [(body, i) for body, i in coordinates]
+        pairs = [_pair(item) for item in coordinates]
     except (TypeError, ValueError):
         pairs = []
     if not pairs:
         raise ShapeError(
-            f"the coordinates of {what}: not pairs of a body and a number",
-            "one pair or more",
+            f"the coordinates of {what}: not coordinates, or pairs of a body and a number",
+            "one or more",
             short_repr(coordinates),
             "write [(first, 0), (second, 0)], for the first q of two joints",
         )
     return pairs
+
+
+def _pair(item: Any) -> tuple[Any, Any]:
+    if isinstance(item, JointCoordinate):
+        return item.body, item.index
+    body, index = item
+    return body, index
 
 
 def _checked_index(body: MobilizedBody, index: Any, what: str) -> int:
@@ -366,7 +377,7 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
 
     def __init__(
         self,
-        coordinates: Sequence[tuple[MobilizedBody, int]],
+        coordinates: Sequence[Pair],
         *,
         function: Callable[[Array], float],
         gradient: Callable[[Array], ArrayLike] | None = None,

@@ -39,12 +39,12 @@ class AbstractMobilityForce(AbstractForce):
     ----------
     body : MobilizedBody
         The body of the joint.
-    coordinate : int
-        The index of the u, counted from 0 in the joint.
+    coordinate : int or str
+        The index of the u, counted from 0 in the joint; or the name of the coordinate.
 
     Raises
     ------
-    UnknownBodyError, OutOfRangeError
+    UnknownBodyError, OutOfRangeError, UnknownItemError
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class AbstractMobilityForce(AbstractForce):
     body: MobilizedBody
     coordinate: int
 
-    def __init__(self, body: MobilizedBody, coordinate: int) -> None:
+    def __init__(self, body: MobilizedBody, coordinate: int | str) -> None:
         what = type(self).__name__
         self.body = checked_body(body, what)
         super().__init__(self.body.matter)
@@ -103,7 +103,7 @@ class MobilitySpring(AbstractMobilityForce):
     Parameters
     ----------
     body : MobilizedBody
-    coordinate : int
+    coordinate : int or str
     stiffness : float
         The initial value.
     rest : float, optional
@@ -111,7 +111,7 @@ class MobilitySpring(AbstractMobilityForce):
 
     Raises
     ------
-    UnknownBodyError, OutOfRangeError, NotANumberError
+    UnknownBodyError, OutOfRangeError, UnknownItemError, NotANumberError
     KinematicsError
         The qdot of the joint are not its u.
 
@@ -135,7 +135,7 @@ class MobilitySpring(AbstractMobilityForce):
     rest = parameter(factory=lambda self: self._initial[1])
 
     def __init__(
-        self, body: MobilizedBody, coordinate: int, stiffness: float, rest: float = 0.0
+        self, body: MobilizedBody, coordinate: int | str, stiffness: float, rest: float = 0.0
     ) -> None:
         super().__init__(body, coordinate)
         _checked_paired(self.body, "MobilitySpring")
@@ -166,18 +166,18 @@ class MobilityDamper(AbstractMobilityForce):
     Parameters
     ----------
     body : MobilizedBody
-    coordinate : int
+    coordinate : int or str
     damping : float
         The initial value.
 
     Raises
     ------
-    UnknownBodyError, OutOfRangeError, NotANumberError
+    UnknownBodyError, OutOfRangeError, UnknownItemError, NotANumberError
     """
 
     damping = parameter(factory=lambda self: self._initial)
 
-    def __init__(self, body: MobilizedBody, coordinate: int, damping: float) -> None:
+    def __init__(self, body: MobilizedBody, coordinate: int | str, damping: float) -> None:
         super().__init__(body, coordinate)
         self._initial = require_number(damping, f"the damping of a damper on {body}", least=0.0)
 
@@ -196,18 +196,18 @@ class MobilityConstantForce(AbstractMobilityForce):
     Parameters
     ----------
     body : MobilizedBody
-    coordinate : int
+    coordinate : int or str
     force : float
         The initial value.
 
     Raises
     ------
-    UnknownBodyError, OutOfRangeError, NotANumberError
+    UnknownBodyError, OutOfRangeError, UnknownItemError, NotANumberError
     """
 
     force = parameter(factory=lambda self: self._initial)
 
-    def __init__(self, body: MobilizedBody, coordinate: int, force: float) -> None:
+    def __init__(self, body: MobilizedBody, coordinate: int | str, force: float) -> None:
         super().__init__(body, coordinate)
         self._initial = require_number(force, f"the force on {body}")
 
@@ -228,7 +228,7 @@ class MobilityStop(AbstractMobilityForce):
     Parameters
     ----------
     body : MobilizedBody
-    coordinate : int
+    coordinate : int or str
     stiffness : float
     low, high : float
         The bounds of q [rad or m]; either may be infinite.
@@ -236,7 +236,7 @@ class MobilityStop(AbstractMobilityForce):
 
     Raises
     ------
-    UnknownBodyError, OutOfRangeError, NotANumberError
+    UnknownBodyError, OutOfRangeError, UnknownItemError, NotANumberError
     KinematicsError
         The qdot of the joint are not its u.
     """
@@ -248,7 +248,7 @@ class MobilityStop(AbstractMobilityForce):
     def __init__(
         self,
         body: MobilizedBody,
-        coordinate: int,
+        coordinate: int | str,
         stiffness: float,
         low: float,
         high: float,

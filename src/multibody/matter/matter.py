@@ -38,6 +38,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.checks import (
+    did_you_mean,
     require_name,
     require_new_name,
     require_number,
@@ -58,6 +59,7 @@ from stagecache.errors import (
     ShapeError,
     StagecacheError,
     UnknownBodyError,
+    UnknownItemError,
     listed,
     short_repr,
 )
@@ -70,6 +72,14 @@ from stagecache.multibody.geometry.spatial import (
     velocities_at,
 )
 from stagecache.multibody.geometry.transform import Transform, checked_frame, same_transform
+from stagecache.multibody.matter.coordinates import (
+    Coordinate,
+    JointCoordinate,
+    check_locks,
+    checked_coordinates,
+    default_angles,
+    default_lock,
+)
 from stagecache.multibody.matter.drives import (
     DrivenJoint,
     Driver,
@@ -109,7 +119,12 @@ from stagecache.multibody.tree.motions import (
 )
 from stagecache.multibody.tree.poses import LastPoses, TreePoses
 from stagecache.multibody.tree.stations import StationTable
-from stagecache.state.handles import CacheEntry, ContinuousVariable, DiscreteVariable
+from stagecache.state.handles import (
+    AbstractContinuousVariable,
+    CacheEntry,
+    ContinuousVariable,
+    DiscreteVariable,
+)
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import ANY
@@ -214,6 +229,7 @@ class MobilizedBody(MatterPart):
     """
 
     __slots__ = (
+        "described",
         "inboard_frame",
         "mass_properties",
         "mobilizer",
@@ -228,6 +244,8 @@ class MobilizedBody(MatterPart):
     inboard_frame: Transform
     outboard_frame: Transform
     motion: AbstractMotion | None
+    described: tuple[Coordinate, ...]
+    """What was said of its coordinates when it was added: one for each u, or nothing."""
 
     def __init__(
         self,
@@ -267,6 +285,22 @@ class MobilizedBody(MatterPart):
         """The entry of its acceleration where udot is 0, (6,), in the form of `velocity`."""
         return self.matter.acceleration_bias.member(self.index)
 
+    @property
+    def coordinates(self) -> tuple[JointCoordinate, ...]:
+        """The coordinates of its joint, one for each u."""
+        return tuple(JointCoordinate(self, i) for i in range(self.mobilizer.nu))
+
+    def coordinate(self, which: SupportsIndex | str) -> JointCoordinate:
+        """Return one coordinate of the joint, by its index or its name.
+
+        Raises
+        ------
+        OutOfRangeError
+        UnknownItemError
+            The joint has no coordinate of that name.
+        """
+        return JointCoordinate(self, self._checked_coordinate(which))
+
     # ------------------------------------------------------------------ motion and locking
 
     @property
@@ -294,7 +328,7 @@ class MobilizedBody(MatterPart):
         values: ArrayLike | None = None,
         *,
         level: Stage = Stage.POSITION,
-        coordinate: int | None = None,
+        coordinate: int | str | None = None,
     ) -> None:
         """Hold the joint, whatever its motion. An Instance write, and nothing else.
 
@@ -312,15 +346,15 @@ class MobilizedBody(MatterPart):
         level : Stage
             Position, or Velocity: q stay free, and advance by constant u. (Simbody has a third
             level, Acceleration, which holds a motion's udot; here u would be free to drift.)
-        coordinate : int, optional
-            The index of a q of the joint, to hold that one alone, beside others that are held
-            already; `values` is then a number. The default is the whole joint.
+        coordinate : int or str, optional
+            The index or name of a q of the joint, to hold that one alone, beside others that are
+            held already; `values` is then a number. The default is the whole joint.
 
         Raises
         ------
         StageOutOfRangeError
             The level is another stage.
-        ShapeError, NotANumberError, OutOfRangeError
+        ShapeError, NotANumberError, OutOfRangeError, UnknownItemError
             Wrong values, or a quaternion of zeros; or the joint does not have that coordinate.
         MotionError
             One coordinate alone of a joint that has a motion, whose qdot is not u, or that is
@@ -349,7 +383,7 @@ class MobilizedBody(MatterPart):
         variable: ContinuousVariable,
         value: Any,
         level: Stage,
-        coordinate: int,
+        coordinate: int | str,
     ) -> None:
         i = self._checked_coordinate(coordinate)
         what = f"coordinate {i} of {self}"
@@ -379,12 +413,22 @@ class MobilizedBody(MatterPart):
             self.matter.joint_lock[self.index].set(state, lock)
 
     def _checked_coordinate(self, coordinate: Any) -> int:
-        """Return the index of a u of the joint, or of a q whose qdot it is.
+        """Return the index of a u of the joint, or of a q whose qdot it is, of an index or name.
 
         Raises
         ------
-        OutOfRangeError
+        OutOfRangeError, UnknownItemError
         """
+        if isinstance(coordinate, str):
+            names = [described.name for described in self.described]
+            if coordinate in names:
+                return names.index(coordinate)
+            raise UnknownItemError(
+                f"coordinate {coordinate!r} of {self}: does not exist",
+                f"one of {listed(names)}" if names else "an index: its coordinates have no names",
+                repr(coordinate),
+                did_you_mean(coordinate, names) or "names are given by add_body(coordinates=...)",
+            )
         number, count = whole_number(coordinate), self.mobilizer.nu
         if number is None or not 0 <= number < count:
             raise OutOfRangeError(
@@ -395,7 +439,7 @@ class MobilizedBody(MatterPart):
             )
         return number
 
-    def unlock(self, state: State, *, coordinate: int | None = None) -> None:
+    def unlock(self, state: State, *, coordinate: int | str | None = None) -> None:
         """Remove the lock, if there is one: the joint is free, or follows its motion.
 
         An Instance write, as `lock`. q and u stay as they are.
@@ -404,14 +448,16 @@ class MobilizedBody(MatterPart):
         ----------
         state : State
             At Model or further; it is at Model then.
-        coordinate : int, optional
-            The index of a q of the joint that was locked alone. The default is the whole joint.
+        coordinate : int or str, optional
+            The index or name of a q of the joint that was locked alone. The default is the whole
+            joint.
 
         Raises
         ------
         MotionError
             One coordinate of a joint that is locked as a whole.
-        OutOfRangeError, StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
+        OutOfRangeError, UnknownItemError, StageTooLowError, WrongTypeError, ForeignNodeError
+        ReadOnlyError
         """
         lock = self.matter.joint_lock[self.index]
         held = lock(state)
@@ -432,14 +478,14 @@ class MobilizedBody(MatterPart):
         if i in held.coordinates:
             lock.set(state, held.without_coordinate(i))
 
-    def is_locked(self, state: State, *, coordinate: int | None = None) -> bool:
+    def is_locked(self, state: State, *, coordinate: int | str | None = None) -> bool:
         """Return True if the joint is held in a State, at either level, in any coordinate.
 
         With `coordinate`, if that one is held, alone or with the whole joint.
 
         Raises
         ------
-        OutOfRangeError, StageTooLowError, WrongTypeError, ForeignNodeError
+        OutOfRangeError, UnknownItemError, StageTooLowError, WrongTypeError, ForeignNodeError
         """
         i = None if coordinate is None else self._checked_coordinate(coordinate)
         held = self.matter.joint_lock[self.index](state)
@@ -662,18 +708,21 @@ class StationGroup(MatterPart):
 
 
 def _default_q(matter: Any, state: Any, i: int) -> Sequence[float]:
-    mobilizer: AbstractMobilizer = matter.bodies[i].mobilizer
-    if switched_on(matter.use_euler_angles, state):
-        mobilizer = mobilizer.with_euler_angles()
-    return mobilizer.default_q
+    body: MobilizedBody = matter.bodies[i]
+    uses_angles = switched_on(matter.use_euler_angles, state)
+    if all(described.default is None for described in body.described) and not uses_angles:
+        return body.mobilizer.default_q
+    angles = default_angles(body.mobilizer, body.described)
+    return angles if uses_angles else body.mobilizer.quaternions_of(angles)
 
 
 def _default_u(matter: Any, state: Any, i: int) -> Array:  # noqa: ARG001  # of a fixed form
     return np.zeros(matter.bodies[i].mobilizer.nu)
 
 
-def _no_lock(matter: Any, i: int) -> JointLock | None:  # noqa: ARG001  # of a fixed form
-    return None
+def _default_lock(matter: Any, i: int) -> JointLock | None:
+    body: MobilizedBody = matter.bodies[i]
+    return default_lock(body.mobilizer, body.described)
 
 
 def _body_names(matter: Any) -> list[str]:
@@ -745,7 +794,7 @@ class MatterSubsystem(Subsystem):
     joint_q = q_variable(factory=_default_q, count=_body_names)
     joint_u = u_variable(factory=_default_u, count=_body_names)
 
-    joint_lock = parameter(factory=_no_lock, count=_body_names)
+    joint_lock = parameter(factory=_default_lock, count=_body_names)
     """The lock of the joint of a body, or None. See `MobilizedBody.lock`."""
 
     follows_motion = parameter(True, count=_moving_names)
@@ -764,6 +813,7 @@ class MatterSubsystem(Subsystem):
                 inboard_frame=here,
                 outboard_frame=here,
                 motion=None,
+                described=(),
             ),
         )
         self._moving: tuple[tuple[int, AbstractMotion], ...] = ()
@@ -799,6 +849,38 @@ class MatterSubsystem(Subsystem):
             return ""
         return type(self.body(body.removesuffix("]")).mobilizer).__name__
 
+    def _number_names(self, of: AbstractContinuousVariable) -> tuple[str, ...]:
+        """Return the names of the coordinates of a joint: "knee" of its q, "knee.u" of its u."""
+        if of._number < 0:  # all q or u, and no joint's
+            return ()
+        end = ".u" if of.kind == "u" else ""
+        return tuple(described.name + end for described in self._bodies[of._number].described)
+
+    @property
+    def coordinates(self) -> tuple[JointCoordinate, ...]:
+        """All coordinates that have names, body by body."""
+        named = [body for body in self._bodies if body.described]
+        return tuple(coordinate for body in named for coordinate in body.coordinates)
+
+    def coordinate(self, name: str) -> JointCoordinate:
+        """Return the coordinate of a name. Cost O(coordinates).
+
+        Raises
+        ------
+        UnknownItemError
+        """
+        found = self.coordinates
+        for coordinate in found:
+            if coordinate.name == name:
+                return coordinate
+        names = [coordinate.name for coordinate in found]
+        raise UnknownItemError(
+            f"coordinate {short_repr(name)}: not in {self!r}",
+            f"one of {listed(names)}" if names else "a coordinate with a name",
+            short_repr(name),
+            did_you_mean(name, names) or "names are given by add_body(coordinates=...)",
+        )
+
     def body(self, which: SupportsIndex | str) -> MobilizedBody:
         """Return the body of an index or a name. Cost O(bodies).
 
@@ -827,6 +909,7 @@ class MatterSubsystem(Subsystem):
         inboard_frame: Transform | None = None,
         outboard_frame: Transform | None = None,
         motion: AbstractMotion | None = None,
+        coordinates: Iterable[Coordinate | str] | None = None,
         decorations: Iterable[AbstractDecoration] | None = None,
     ) -> MobilizedBody:
         """Add a body to the tree. A change of topology.
@@ -849,6 +932,9 @@ class MatterSubsystem(Subsystem):
         motion : AbstractMotion, optional
             Its q as functions of time, where it is not locked. `prescribe` writes q and u. By
             default they are free.
+        coordinates : iterable of Coordinate or str, optional
+            One for each u of the joint: its name, or what else is to be said of it. A quaternion
+            has the coordinates of the Euler angles.
         decorations : iterable of AbstractDecoration, optional
             Its looks, in its frame. The default shows where its joints are; with an empty list
             nothing is shown.
@@ -861,13 +947,16 @@ class MatterSubsystem(Subsystem):
         MobilizerError
             The mobilizer is not one, or its methods contradict each other.
         MotionError
-            The motion is not one, or the joint has no q.
+            The motion is not one, or the joint has no q; or a coordinate cannot be locked alone.
         MassPropertiesError, NotANumberError, OutOfRangeError
             No body can have such mass properties.
         ShapeError
-            The motion returns a wrong number of floats.
+            The motion returns a wrong number of floats, or there are fewer or more coordinates.
+        KinematicsError
+            The q of a joint that gets coordinates do not belong to its u one by one.
         WrongTypeError
-            A frame is not a Transform, or mass properties or decorations are of another type.
+            A frame is not a Transform; or mass properties, coordinates or decorations are of
+            another type.
         ConstModelError
             A State is being realized.
         """
@@ -877,6 +966,9 @@ class MatterSubsystem(Subsystem):
         check_mobilizer(mobilizer, name, (body.mobilizer for body in self._bodies))
         if motion is not None:
             check_motion(motion, mobilizer, name)
+        taken = [*self.declarations, *[coordinate.name for coordinate in self.coordinates]]
+        described = checked_coordinates(coordinates, mobilizer, name, taken)
+        check_locks(described, mobilizer, has_motion=motion is not None)
         shown = None
         if decorations is not None:
             shown = checked_decorations(decorations, f"decorations of body {name!r}")
@@ -890,6 +982,7 @@ class MatterSubsystem(Subsystem):
             inboard_frame=checked_frame(inboard_frame, f"inboard_frame of body {name!r}"),
             outboard_frame=checked_frame(outboard_frame, f"outboard_frame of body {name!r}"),
             motion=motion,
+            described=described,
         )
         self._bodies = (*self._bodies, body)
         if motion is not None:

@@ -117,8 +117,10 @@ def _joined(
 
 
 def _names(contents: Contents, block: AbstractContinuousVariable, size: int) -> list[str]:
-    """Return names of the elements of a block: "cart.position", "arm.angles[0]", ..."""
+    """Return names of the elements of a block: "cart.position", "arm.elbow", "arm.angles[0]"."""
     x = block.subsystem or 0
     owner = contents.realization.layout.subsystems[x].name or str(x)
+    if declared := block.number_names(size):
+        return [f"{owner}.{name}" for name in declared]
     name = f"{owner}.{block._name or f'{block.kind}{block.index}'}"
     return [name] if size == 1 else [f"{name}[{i}]" for i in range(size)]

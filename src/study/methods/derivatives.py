@@ -26,7 +26,7 @@ from stagecache.system.motion.prescribing import motions
 
 
 def name_of_y(state: State, index: int) -> str:
-    """Return the variable of an item of y: "pendulum.angle", or "chain.angles[2]".
+    """Return the variable of an item of y: "pendulum.angle", "arm.elbow", or "chain.angles[2]".
 
     If no declared block has it: "y[3]".
     """
@@ -37,8 +37,10 @@ def name_of_y(state: State, index: int) -> str:
             for block in blocks:
                 place = places[block._node]
                 if place.start <= index < place.stop:
-                    is_one = place.stop - place.start == 1
-                    return f"{block}" if is_one else f"{block}[{index - place.start}]"
+                    i, count = index - place.start, place.stop - place.start
+                    if names := block.number_names(count):
+                        return f"{block._owner.name}.{names[i]}"
+                    return f"{block}" if count == 1 else f"{block}[{i}]"
     return f"y[{index}]"
 
 

@@ -83,7 +83,7 @@ def places_of(
             place = find(places[column.path])
             if place is not None and column.kind != "time":
                 form = (column.kind, column.values.shape, column.values.dtype.str)
-                key = (place.variable, tuple(place.labels), form)
+                key = (place.variable, tuple(place.labels), form, column.names)
                 groups.setdefault(key, {})[column.path] = place
         whole = [group for group in groups.values() if _is_whole(group)]
         names = [next(iter(group.values())).variable for group in whole]

@@ -21,6 +21,9 @@ CONTENT: Final = {
     *("system", "version", "classes", "units", "columns", "places"),
     *("record", "entries", "details"),
 }
+NAMES: Final = "number_names"
+"""What is there besides, in files that were written since numbers have names."""
+
 MOST: Final = 2**40
 """Numbers of a row stay below it."""
 
@@ -38,6 +41,8 @@ class Header:
         Names of the classes of subsystems, by their names.
     units : dict of str to str
         Declared units by path.
+    number_names : dict of str to tuple of str
+        Names of the numbers of variables by path, of those that have names.
     forms : dict of str to ColumnForm
         Columns by path.
     places : dict of str to slice
@@ -56,6 +61,7 @@ class Header:
     version: str
     classes: Mapping[str, str]
     units: Mapping[str, str]
+    number_names: Mapping[str, tuple[str, ...]]
     forms: Mapping[str, ColumnForm]
     places: Mapping[str, slice]
     record: tuple[str, ...]
@@ -71,6 +77,7 @@ class Header:
             "version": self.version,
             "classes": dict(self.classes),
             "units": dict(self.units),
+            NAMES: {path: list(names) for path, names in self.number_names.items()},
             "columns": [
                 [f.path, f.kind, f.dtype, list(f.shape), f.is_array] for f in self.forms.values()
             ],
@@ -106,15 +113,20 @@ class Header:
         except ValueError:
             data = b""
         found, blobs = unpack(data, KIND, where)
-        require(isinstance(found, dict) and set(found) == CONTENT, "a header", found)
+        require(isinstance(found, dict), "a header", found)
+        found = {NAMES: {}, **found}
+        require(set(found) == {*CONTENT, NAMES}, "a header", found)
         require(len(blobs) == 1, "the State that rows are made from", len(blobs))
         for name, kind in (
             *(("classes", dict), ("units", dict), ("places", dict), ("details", dict)),
+            (NAMES, dict),
             *(("columns", list), ("record", list), ("entries", list)),
         ):
             require(type(found[name]) is kind, f"{name} of a trajectory", found[name])
         texts = [found["system"], found["version"], *found["record"], *found["entries"]]
         texts += [*found["units"].values(), *found["classes"].values()]
+        require(all(type(names) is list for names in found[NAMES].values()), "names", found[NAMES])
+        texts += [name for names in found[NAMES].values() for name in names]
         require(all(type(text) is str for text in texts), "texts", texts)
         forms: dict[str, ColumnForm] = {}
         for column in found["columns"]:
@@ -137,6 +149,7 @@ class Header:
             found["version"],
             found["classes"],
             found["units"],
+            {path: tuple(names) for path, names in found[NAMES].items()},
             forms,
             places,
             tuple(found["record"]),

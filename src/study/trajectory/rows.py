@@ -186,17 +186,23 @@ class Column:
     values : ndarray of shape (n, ...)
     place : slice or None
         Place in y; None if it is not in y.
+    names : tuple of str
+        The names of the numbers of a row within their subsystem; empty where they have none.
     """
 
     path: str
     kind: str
     values: Array
     place: slice | None = None
+    names: tuple[str, ...] = ()
 
     @property
     def labels(self) -> list[str]:
-        """Names of the numbers of a row, as "chain.angles[2]"; of a single number, the path."""
+        """Labels of the numbers of a row: "arm.elbow", "chain.angles[2]", or the path of one."""
         shape = self.values.shape[1:]
+        if self.names:
+            subsystem = self.path.partition(".")[0]
+            return [f"{subsystem}.{name}" for name in self.names]
         if not shape:
             return [self.path]
         return [f"{self.path}[{','.join(map(str, index))}]" for index in np.ndindex(*shape)]
@@ -420,6 +426,11 @@ class AbstractRows(ABC):
 
     @property
     @abstractmethod
+    def number_names(self) -> dict[str, tuple[str, ...]]:
+        """Names of the numbers of variables by path, of those that have names."""
+
+    @property
+    @abstractmethod
     def classes(self) -> dict[str, str]:
         """Names of the classes of subsystems, by their names."""
 
@@ -524,6 +535,17 @@ class Rows(AbstractRows):
     def units(self) -> dict[str, str]:
         """Declared units by path."""
         return declared_units(self.pattern.template._contents, self.pattern.paths)
+
+    @property
+    def number_names(self) -> dict[str, tuple[str, ...]]:
+        """Names of the numbers of variables by path, of those that have names."""
+        found: dict[str, tuple[str, ...]] = {}
+        for path in self.pattern.blocks:
+            handle: Any = self.pattern.handle(path)
+            place = self.pattern.place(handle)
+            if names := handle.number_names(place.stop - place.start):
+                found[path] = names
+        return found
 
     @property
     def classes(self) -> dict[str, str]:
@@ -638,7 +660,8 @@ class Rows(AbstractRows):
             place = self.pattern.place(handle)
             values: Vector = self.y.rows[:, place]
             is_one = isinstance(handle, ScalarVariable)
-            return Column(path, handle.kind, values[:, 0] if is_one else values, place)
+            names = handle.number_names(place.stop - place.start)
+            return Column(path, handle.kind, values[:, 0] if is_one else values, place, names)
         if isinstance(handle, DiscreteVariable):
             assert handle.subsystem is not None
             kept = self.discrete[handle.subsystem][handle.index].all(self.times.count)

@@ -116,6 +116,12 @@ class StoredRows(AbstractRows):
         return {self._new_names.get(path, path): unit for path, unit in self._header.units.items()}
 
     @property
+    def number_names(self) -> dict[str, tuple[str, ...]]:
+        """Names of the numbers of variables by path, when the file was written."""
+        new, names = self._new_names, self._header.number_names
+        return {new.get(path, path): own for path, own in names.items()}
+
+    @property
     def classes(self) -> dict[str, str]:
         """Names of the classes of subsystems, by their names, when the file was written."""
         names = self._new_names
@@ -192,7 +198,7 @@ class StoredRows(AbstractRows):
             values = self._part_of_y(place)
             if self._is_scalar(path):
                 values = values[:, 0]
-            return Column(path, self._kind(place), values, place)
+            return Column(path, self._kind(place), values, place, self.number_names.get(path, ()))
         if form is not None:
             numbers, is_there = self._numbers(path)
             if is_there is None:

@@ -255,6 +255,7 @@ def header_of(rows: Rows, record: Sequence[str], details: Details) -> Header:
         system.version,
         rows.classes,
         rows.units,
+        rows.number_names,
         {form.path: form for form in forms_of_columns(rows)},
         pattern.places,
         tuple(record),

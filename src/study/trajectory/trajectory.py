@@ -17,7 +17,7 @@ from typing import Any, Final, SupportsIndex, final, overload
 
 from stagecache.checks import require_bool, require_path, whole_number
 from stagecache.errors import UnknownItemError, UnknownPathError, WrongTypeError, short_repr
-from stagecache.state.handles import AbstractHandle, CacheEntry, Vector
+from stagecache.state.handles import AbstractHandle, CacheEntry, ContinuousElement, Vector
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
 from stagecache.state.values.values import duplicate
@@ -50,7 +50,7 @@ INSTANCE: Final = Stage.INSTANCE
 ELEMENT: Final = re.compile(r"(.+)\[(\d+)\]")
 WHOLE_Y: Final = "y"
 
-Item = str | AbstractHandle
+Item = str | AbstractHandle | ContinuousElement
 """The path of a column, or the handle of its item."""
 
 
@@ -246,8 +246,9 @@ class Trajectory:
         """Return a column by its path or handle, a State by its row, or some rows by a slice.
 
         A column has shape (n,), or (n, k) of a vector, and is read-only. Paths are those of
-        `State.graph`: "pendulum.angle", "pendulum.q", "q", "time", also "y"; "chain.angles[2]" is
-        one of several numbers. Values that are not numbers of one shape are objects.
+        `State.graph`: "pendulum.angle", "pendulum.q", "q", "time", also "y"; "chain.angles[2]" or,
+        by its name, "arm.elbow" is one of several numbers. Values that are not numbers of one
+        shape are objects.
 
         Raises
         ------
@@ -256,7 +257,7 @@ class Trajectory:
         if isinstance(which, slice):
             rows = self._kept.of(range(len(self))[which])
             return Trajectory._of(rows, self._record, self._ending, self._frames[which])
-        if isinstance(which, str | AbstractHandle):
+        if isinstance(which, Item):
             return self._column(which).values
         return self.state(which)
 
@@ -336,26 +337,35 @@ class Trajectory:
     # ------------------------------------------------------------------ columns
 
     def _column(self, item: Item) -> Column:
-        """Return the column of a path or handle, or of one number of it: "chain.angles[2]"."""
+        """Return the column of a path or handle, or of number: "arm.elbow", "chain.angles[2]"."""
         if item == WHOLE_Y:
             return Column(WHOLE_Y, "y", self.y, slice(0, self.y.shape[1]))
+        if isinstance(item, ContinuousElement):
+            item = f"{self._kept.path_of(item.variable)}[{item.index}]"
         try:
-            path = self._kept.path_of(item)
+            return self._kept.column(self._kept.path_of(item))
         except UnknownPathError:
-            found = ELEMENT.fullmatch(item) if isinstance(item, str) else None
+            found = self._number(item) if isinstance(item, str) else None
             if found is None:
                 raise
-            try:
-                whole = self._column(found[1])
-            except UnknownPathError:
-                whole = None
-            if whole is None or found[0] not in whole.labels:
-                raise
-            index = int(found[2])
-            start = None if whole.place is None else whole.place.start + index
-            place = None if start is None else slice(start, start + 1)
-            return Column(found[0], whole.kind, whole.values[:, index], place)
-        return self._kept.column(path)
+            return found
+
+    def _number(self, item: str) -> Column | None:
+        """Return the column of one number, by its name or index; None if there is none."""
+        path, index = _by_name(item, self._kept.number_names)
+        if found := ELEMENT.fullmatch(item):
+            path, index = found[1], int(found[2])
+        if not path:
+            return None
+        try:
+            whole = self._column(path)
+        except UnknownPathError:
+            return None
+        if whole.values.ndim != 2 or not 0 <= index < whole.values.shape[1]:
+            return None
+        start = None if whole.place is None else whole.place.start + index
+        place = None if start is None else slice(start, start + 1)
+        return Column(whole.labels[index], whole.kind, whole.values[:, index], place)
 
     def _columns(self, items: tuple[Item, ...]) -> list[Column]:
         """Return several columns; by default those of tables."""
@@ -565,6 +575,15 @@ class Trajectory:
             parts = [self[:MOST_ROWS], self[-MOST_ROWS:]]
         found = [(part.times, part._columns(())) for part in parts]
         return html_table(self._summary, found, self._units_of(found[0][1]))
+
+
+def _by_name(item: str, names: Mapping[str, tuple[str, ...]]) -> tuple[str, int]:
+    """Return the path of the variable that has a number of that name, and its index there."""
+    subsystem, _, name = item.partition(".")
+    for path, own in names.items():
+        if name in own and path.partition(".")[0] == subsystem:
+            return path, own.index(name)
+    return "", 0
 
 
 def _checked_record(pattern: Pattern, record: Iterable[Item] | Item) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from stagecache.errors import DeclarationError, WrongTypeError, short_repr
 from stagecache.graph.sources import NOWHERE, Source, class_body
 from stagecache.state.allocation import Attempt
 from stagecache.state.contents.contents import Contents
-from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry
+from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry, ContinuousElement
 from stagecache.state.stage import Stage
 from stagecache.system.declare.trigger_rows import TriggerRow
 
@@ -251,6 +251,8 @@ def resolve(prerequisites: AnyPrerequisites, handle: AbstractHandle) -> tuple[Ab
     for item in named:
         if isinstance(item, AbstractDeclaration):
             found += _on_concrete_class(item, handle)
+        elif isinstance(item, ContinuousElement):
+            found += [item.variable] if item.variable not in found else []
         elif isinstance(item, AbstractHandle | str) or not isinstance(item, Iterable):
             found.append(item)  # type: ignore[arg-type]  # wrong types are refused later
         else:

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from stagecache.errors import AdoptionError, DeclaredNameError
 from stagecache.state.display import snake_case
-from stagecache.state.handles import AbstractHandle, ContinuousVariable, TimeVariable
+from stagecache.state.handles import (
+    AbstractContinuousVariable,
+    AbstractHandle,
+    ContinuousVariable,
+    TimeVariable,
+)
 from stagecache.state.items.realization import new_wholes
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -116,6 +121,10 @@ class Subsystem:
     def _meaning_of(self, item: str) -> str:  # noqa: ARG002  # for subclasses
         """Return what the numbers of a variable mean; a saved State is refused where it differs."""
         return ""
+
+    def _number_names(self, of: AbstractContinuousVariable) -> tuple[str, ...]:  # noqa: ARG002  # as above
+        """Return names of the numbers of a variable, for tables and messages; () without any."""
+        return ()
 
     def _released(self) -> None:
         for attribute in ("_system", "_index", "_name"):
