@@ -1,1 +1,31 @@
-"""Models of other programs: OpenSim and URDF, and data of motion capture."""
+"""Models and data of other programs: OpenSim, URDF, markers, and inverse kinematics of these."""
+
+from stagecache.models.functions import PiecewiseLinear, SimmSpline
+from stagecache.models.inverse_kinematics import IKResult, inverse_kinematics
+from stagecache.models.model import LeftOut, Model, ModelMarker, ModelWarning
+from stagecache.models.osim import load_osim
+from stagecache.models.storage import read_mot, read_sto, write_mot, write_sto
+from stagecache.models.table import Table
+from stagecache.models.tasks import CoordinateTask, IKTasks, read_ik_tasks
+from stagecache.models.trc import read_trc
+
+__all__ = [
+    "CoordinateTask",
+    "IKResult",
+    "IKTasks",
+    "LeftOut",
+    "Model",
+    "ModelMarker",
+    "ModelWarning",
+    "PiecewiseLinear",
+    "SimmSpline",
+    "Table",
+    "inverse_kinematics",
+    "load_osim",
+    "read_ik_tasks",
+    "read_mot",
+    "read_sto",
+    "read_trc",
+    "write_mot",
+    "write_sto",
+]

@@ -18,6 +18,7 @@ from attrs import frozen
 
 from stagecache.errors import StagecacheError
 from stagecache.models.osim_frames import Frames, Place, offset
+from stagecache.models.simplest import simplest
 from stagecache.models.osim_functions import constant, function_in, read_function
 from stagecache.models.xml import Element, shown_tags
 from stagecache.multibody import (
@@ -126,6 +127,9 @@ def read_joint(element: Element, owner: Element | None, frames: Frames) -> Joint
         if isinstance(mobilizer, Transform):  # it does not move
             parent = Place(parent.body, parent.pose @ mobilizer)
             mobilizer = Weld()
+        mobilizer, turn = simplest(mobilizer)
+        parent = Place(parent.body, parent.pose @ turn)
+        child = Place(child.body, child.pose @ turn)
     else:
         mobilizer, names = SIMPLE[element.tag](), list(told)
         units = ["rad" if any(axis[:3]) else "m" for axis in mobilizer.axes(mobilizer.default_q)]

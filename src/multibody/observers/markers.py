@@ -76,6 +76,7 @@ class Markers(AbstractObserver[Marker]):
 
     _kind = "marker"
     _shape = (3,)
+    _knows_bends = True
 
     def __init__(self, name: str = "markers") -> None:
         super().__init__(name)

@@ -22,16 +22,19 @@ from numpy.typing import ArrayLike, NDArray
 from stagecache.assembly.conditions.condition import AssemblyCondition
 from stagecache.checks import require_bool
 from stagecache.errors import ConditionError, UnknownBodyError, short_repr
-from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.geometry.spatial import Array, cross
 from stagecache.multibody.matter.matter import MobilizedBody
 from stagecache.multibody.observers.observations import Frame, Observations, T
-from stagecache.multibody.tree.layout import TreeLayout
+from stagecache.multibody.tree.joints import Joint
+from stagecache.multibody.tree.layout import Indices, TreeLayout
 from stagecache.multibody.tree.poses import TreePoses
 from stagecache.multibody.tree.stations import StationTable
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 
 AXES: Final = "xyz"
+Mesh = tuple[Indices, Indices]
+"""Rows and columns of a block of a matrix, as `numpy.ix_` has them."""
 
 
 @final
@@ -75,6 +78,9 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
     _shape: ClassVar[tuple[int, ...]]
     """The shape of one observation."""
 
+    _knows_bends: ClassVar[bool] = False
+    """True if `_bends_within` counts: deviations are differences of positions."""
+
     needs = Stage.MODEL
 
     def __init__(self, name: str) -> None:
@@ -92,6 +98,7 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
         self._columns: Any = None
         self._tables: FrameTables | None = None
         self._turns: NDArray[np.bool_] | None = None  # by free q
+        self._bent: list[tuple[Joint, Mesh, Mesh]] = []
         self._last: tuple[TreePoses, FrameTables, Array] | None = None
         self._last_jacobian: tuple[Array, StationTable, Array, Array] | None = None
 
@@ -360,8 +367,34 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
             return None
         table = tables.weighted if weighted else tables.plain
         places, axes, jacobian = self._moved(state, tables, table)
-        found = self._bends_of(table, places, axes, jacobian, factors.reshape(-1, 3))
-        return np.where(self._turns, found, np.where(self._turns.T, found.T, 0.0))
+        own = factors.reshape(-1, 3)
+        whole = self._bends_of(table, places, axes, jacobian, own)
+        found = np.where(self._turns, whole, np.where(self._turns.T, whole.T, 0.0))
+        if self._bent:
+            forces = own * tables.frame.factors if weighted else own
+            for joint, free, kept in self._bent:
+                bends = self._bends_within(state, joint, table, places, forces)
+                found[free] = whole[free] + bends[kept]
+        return found
+
+    def _bends_within(
+        self, state: State, joint: Joint, table: StationTable, places: Array, forces: Array
+    ) -> Array:
+        """Return the bends of the axes of a joint, times forces (k, 3) at places, (nu, nu).
+
+        See `AbstractMobilizer.bends`; they are in F, which is turned into the ground.
+        """
+        poses, layout = self._matter.tree_poses(state), self._matter.layout(state)
+        row = joint.row
+        forces = forces * ((table.rows >= row) & (table.rows < layout.ends[row]))[:, None]
+        arms = places - poses.joints[row, :3, 3]
+        inboard = poses.joints[layout.parents[row], :3, :3] @ layout.inboard[row, :3, :3]
+        wrench = np.empty(6)
+        wrench[:3] = cross(arms, forces).sum(axis=0) @ inboard
+        wrench[3:] = forces.sum(axis=0) @ inboard
+        bends = joint.mobilizer.bends(poses.q[joint.q].tolist())
+        found: Array = np.array(bends) @ wrench
+        return found
 
     def _jacobian(self, state: State, *, weighted: bool) -> Array:
         tables = self._current(state)
@@ -467,7 +500,20 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
                 if free is not None:
                     columns[free] = layout.joints[row].u.start
             self._columns = columns
-            self._turns = self._turns_of(layout, start)
+            self._bent = self._bent_joints(layout, start)
+            known = self._knows_bends or not self._bent
+            self._turns = self._turns_of(layout, start) if known else None
+
+    def _bent_joints(self, layout: TreeLayout, start: int) -> list[tuple[Joint, Mesh, Mesh]]:
+        """Return joints that bend by themselves, each with its free q: which these are, of its q."""
+        found: list[tuple[Joint, Mesh, Mesh]] = []
+        for joint in layout.bent:
+            free = [self.free_q_index_of_q(start + q) for q in range(joint.q.start, joint.q.stop)]
+            kept = [i for i, q in enumerate(free) if q is not None]
+            if kept:
+                places = [q for q in free if q is not None]
+                found.append((joint, np.ix_(places, places), np.ix_(kept, kept)))
+        return found
 
     def _turns_of(self, layout: TreeLayout, start: int) -> NDArray[np.bool_] | None:
         """Return a mask (n, n), True where a free q turns the axis of another one.
