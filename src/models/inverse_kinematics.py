@@ -192,6 +192,8 @@ def inverse_kinematics(
     assembler.system_constraints_weight = tasks.constraint_weight
     targets = _add_coordinates(assembler, model, tasks, coordinates, observed.times)
     state = model.system.in_assembly_coordinates(model.new_state())
+    import stagecache.assembly.methods.assembling  # noqa: F401, PLC0415  # not a part of a frame
+
     start = perf_counter()
     trajectory = assembler.track_all(
         observed.times,

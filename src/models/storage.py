@@ -28,7 +28,7 @@ from stagecache.errors import FileFormatError
 from stagecache.files.envelope import write_atomically
 from stagecache.models.model import Model
 from stagecache.models.reading import bad, number, read_lines, shown, whole
-from stagecache.models.table import Table
+from stagecache.models.table import Table, table_of
 from stagecache.multibody.geometry.spatial import Array
 
 END: Final = "endheader"
@@ -79,7 +79,8 @@ def read_sto(path: str | PathLike[str], *, model: Model | None = None) -> Table:
             angles = [i for i, unit in enumerate(units) if unit == "rad"]
             values[:, angles] = np.radians(values[:, angles])
             header[DEGREES] = "no"
-    return Table(times, labels[1:], values, units, header.pop("name", ""), header)
+    name = header.pop("name", "")
+    return table_of(file.name, times, labels[1:], values, units, name, header)
 
 
 def read_mot(path: str | PathLike[str], *, model: Model | None = None) -> Table:
@@ -218,7 +219,7 @@ def _write(path: str | PathLike[str], table: Table, in_degrees: bool, what: str)
     ]
     text = StringIO()
     text.write("\n".join(header) + "\n")
-    np.savetxt(text, np.column_stack([table.times, values]), fmt="%.10g", delimiter="\t")
+    np.savetxt(text, np.column_stack([table.times, values]), fmt="%.12g", delimiter="\t")
     write_atomically(file, text.getvalue().encode())
 
 

@@ -23,8 +23,10 @@ from stagecache.checks import (
 )
 from stagecache.errors import (
     DuplicateNameError,
+    FileFormatError,
     OutOfRangeError,
     ShapeError,
+    StagecacheError,
     UnknownItemError,
     listed,
     short_repr,
@@ -238,3 +240,18 @@ class Table:
         times = [f"{self.times[0]:g}", f"{self.times[-1]:g}"] if len(self) else []
         where = f", t={' to '.join(dict.fromkeys(times))}" if times else ""
         return f"Table({len(self.labels)} {kind}, {rows}{where})"
+
+
+def table_of(file: str, *parts: Any) -> Table:
+    """Return a table that was read from a file; errors name the file.
+
+    Raises
+    ------
+    FileFormatError
+    """
+    try:
+        return Table(*parts)
+    except StagecacheError as error:
+        raise FileFormatError(
+            f"{file}: {error.what}", error.expected, error.got, error.hint
+        ) from None

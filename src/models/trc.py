@@ -23,7 +23,7 @@ import numpy as np
 from stagecache.checks import require_choice, require_path, require_type
 from stagecache.models.model import Model, ModelWarning
 from stagecache.models.reading import bad, number, read_lines, shown, whole
-from stagecache.models.table import Table
+from stagecache.models.table import Table, table_of
 from stagecache.multibody.geometry.spatial import Array
 
 UNITS: Final = {"m": 1.0, "meters": 1.0, "cm": 0.01, "mm": 0.001, "in": 0.0254, "ft": 0.3048}
@@ -94,11 +94,7 @@ class _Trc:
         values = values * self._scale(header, values, unit, model)
         values.reshape(-1, 3)[self._lost(labels, values)] = nan
         units = ["m"] * len(labels)
-        try:
-            return Table(times, labels, values, units, Path(self.name).stem, header)
-        except Exception as error:
-            error.add_note(f"in {self.name}")
-            raise
+        return table_of(self.name, times, labels, values, units, Path(self.name).stem, header)
 
     # ------------------------------------------------------------------ the header
 
