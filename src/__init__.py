@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     from stagecache.state import (
         AutoUpdateVariable,
         CacheEntry,
+        ContinuousElement,
         ContinuousState,
         ContinuousVariable,
         DiagramContinuousState,
@@ -179,6 +180,7 @@ __all__ = [
     "AutoUpdateVariable",
     "CacheEntry",
     "Checkpoint",
+    "ContinuousElement",
     "ContinuousState",
     "ContinuousVariable",
     "CoordinateDirection",

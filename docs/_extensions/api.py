@@ -54,10 +54,10 @@ WHOLE = {
 CHOSEN = {
     "QValue": [":members: value, move_all_observations"],
     "MatterSubsystem": [
-        ":members: ground, bodies, body, add_body, add_stations, add_decoration, station_groups, "
-        "use_euler_angles, m_matrix, bias_force, applied_force, kinetic_energy, potential_energy, "
-        "multiply_by_m, multiply_by_m_inv, calc_inverse_dynamics, calc_mass, calc_center_of_mass, "
-        "calc_momentum, forces"
+        ":members: ground, bodies, body, coordinates, coordinate, add_body, add_stations, "
+        "add_decoration, station_groups, use_euler_angles, m_matrix, bias_force, applied_force, "
+        "kinetic_energy, potential_energy, multiply_by_m, multiply_by_m_inv, "
+        "calc_inverse_dynamics, calc_mass, calc_center_of_mass, calc_momentum, forces"
     ],
     "AbstractForce": [
         ":members: is_enabled, applied, potential_energy, calc_force, calc_potential_energy, "

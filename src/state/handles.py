@@ -359,7 +359,7 @@ class AbstractContinuousVariable(AbstractHandle):
         """Return where it lies in the y of the State."""
         return contents_of(state).place(self)
 
-    def number_names(self, count: int) -> tuple[str, ...]:
+    def _names_of(self, count: int) -> tuple[str, ...]:
         """Return the names that its subsystem has for its `count` numbers; () without any."""
         find = getattr(self._owner, "_number_names", None)  # a System has none
         declared: tuple[str, ...] = () if find is None else find(self)

@@ -23,7 +23,8 @@ WITHOUT_RECIPE: Final = {
         *("Variable", "Entry", "Trace", "ReadLog", "LiveView", "MobilizedBody", "StationGroup"),
         *("SharedResults", "Checkpoint", "StudyResults", "Family", "DefaultSystemSubsystem"),
         *("CacheEntry", "DiscreteVariable", "AutoUpdateVariable", "ContinuousVariable"),
-        *("ScalarVariable", "TimeVariable", "SubsystemState", "ForceSum"),
+        *("ScalarVariable", "TimeVariable", "SubsystemState", "ForceSum", "ContinuousElement"),
+        "JointCoordinate",
     ),
     "takes nothing that could be wrong": (
         *("*.as_dict", "ReadLog.over_declared", "LiveView.pause", "LiveView.resume"),
@@ -130,6 +131,9 @@ NOT_TRIED: Final = {
         *("profile: run = a function of 9", "draw: extra = a function of 9"),
         *("animate: * = a function of 9", "animate: * = a coroutine function", "draw: * = a coro*"),
         "run_study: study = a coroutine function",
+    ),
+    "how many numbers there are is known in a State, which refuses it": (
+        "ContinuousVariable(...): index = 10*",
     ),
     "takes files of the machine": ("shared_results: path = the root",),
 }

@@ -246,8 +246,8 @@ class World:
         system = MultibodySystem(name="arm")
         matter = system.matter
         link = matter.ground
-        for name in ("upper", "lower"):
-            link = matter.add_body(name, link, Pin(), mass_properties=BAR)
+        for name, joint in (("upper", "shoulder"), ("lower", "elbow")):
+            link = matter.add_body(name, link, Pin(), mass_properties=BAR, coordinates=[joint])
         system.add(Gravity(matter))
         system.add(DiscreteForces(matter))
         system.add(TwoPointSpring(matter.ground, (1, 0, 0), link, (0, 1, 0), 1.0))

@@ -50,7 +50,7 @@ def name_of_q(row: int, state: State) -> str:
     for place, handle in blocks_of(state._contents, "q", None):
         if place.start <= row < place.stop:
             i = row - place.start
-            names = handle.number_names(place.stop - place.start)
+            names = handle._names_of(place.stop - place.start)
             return names[i] if names else f"q {i} of {name_of(handle, state)}"
     raise IndexError(row)
 

@@ -108,12 +108,19 @@ class ForceSum:
         self._rows.append(np.arange(len(forces)))
         self._spatial.append(forces)
 
-    def add_mobility_force(self, body: MobilizedBody, u: int, force: float) -> None:
+    def add_mobility_force(self, body: MobilizedBody, u: int | str, force: float) -> None:
         """Add a force on one u of the joint of a body: a torque [N m], or a force [N].
+
+        Parameters
+        ----------
+        body : MobilizedBody
+        u : int or str
+            Its index in the joint, or the name of the coordinate.
+        force : float
 
         Raises
         ------
-        UnknownBodyError, OutOfRangeError, NotANumberError
+        UnknownBodyError, OutOfRangeError, UnknownItemError, NotANumberError
         """
         self._require_own(body)
         place = body._checked_coordinate(u)

@@ -61,12 +61,22 @@ class DiscreteForces(AbstractForce):
     body_forces = discrete(factory=_none_on_bodies, invalidates=Stage.DYNAMICS)
     """Pairs: the index of a body; and a moment [N m] and a force at its origin [N], in ground."""
 
-    def set_mobility_force(self, state: State, body: MobilizedBody, u: int, force: float) -> None:
+    def set_mobility_force(
+        self, state: State, body: MobilizedBody, u: int | str, force: float
+    ) -> None:
         """Set the force on a u of the joint of a body [N m or N].
+
+        Parameters
+        ----------
+        state : State
+        body : MobilizedBody
+        u : int or str
+            Its index in the joint, or the name of the coordinate.
+        force : float
 
         Raises
         ------
-        UnknownBodyError, OutOfRangeError, NotANumberError
+        UnknownBodyError, OutOfRangeError, UnknownItemError, NotANumberError
         StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
         """
         self.matter._checked_own(body, f"the body of a force of {self.name}")

@@ -48,7 +48,7 @@ NO_RANGE: Final = (-inf, inf)
 @final
 @frozen(init=False)
 class Coordinate:
-    """What is said of one coordinate of a joint when its body is added.
+    """A description of one coordinate of a joint, given when its body is added.
 
     Parameters
     ----------

@@ -245,7 +245,7 @@ class MobilizedBody(MatterPart):
     outboard_frame: Transform
     motion: AbstractMotion | None
     described: tuple[Coordinate, ...]
-    """What was said of its coordinates when it was added: one for each u, or nothing."""
+    """The descriptions of its coordinates with which it was added: one for each u, or none."""
 
     def __init__(
         self,
@@ -878,7 +878,7 @@ class MatterSubsystem(Subsystem):
             f"coordinate {short_repr(name)}: not in {self!r}",
             f"one of {listed(names)}" if names else "a coordinate with a name",
             short_repr(name),
-            did_you_mean(name, names) or "names are given by add_body(coordinates=...)",
+            did_you_mean(f"{name}", names) or "names are given by add_body(coordinates=...)",
         )
 
     def body(self, which: SupportsIndex | str) -> MobilizedBody:

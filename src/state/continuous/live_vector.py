@@ -120,7 +120,7 @@ def _names(contents: Contents, block: AbstractContinuousVariable, size: int) -> 
     """Return names of the elements of a block: "cart.position", "arm.elbow", "arm.angles[0]"."""
     x = block.subsystem or 0
     owner = contents.realization.layout.subsystems[x].name or str(x)
-    if declared := block.number_names(size):
+    if declared := block._names_of(size):
         return [f"{owner}.{name}" for name in declared]
     name = f"{owner}.{block._name or f'{block.kind}{block.index}'}"
     return [name] if size == 1 else [f"{name}[{i}]" for i in range(size)]

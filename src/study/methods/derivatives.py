@@ -38,7 +38,7 @@ def name_of_y(state: State, index: int) -> str:
                 place = places[block._node]
                 if place.start <= index < place.stop:
                     i, count = index - place.start, place.stop - place.start
-                    if names := block.number_names(count):
+                    if names := block._names_of(count):
                         return f"{block._owner.name}.{names[i]}"
                     return f"{block}" if count == 1 else f"{block}[{i}]"
     return f"y[{index}]"

@@ -22,7 +22,7 @@ CONTENT: Final = {
     *("record", "entries", "details"),
 }
 NAMES: Final = "number_names"
-"""What is there besides, in files that were written since numbers have names."""
+"""Key of the names of numbers, which older files do not have."""
 
 MOST: Final = 2**40
 """Numbers of a row stay below it."""

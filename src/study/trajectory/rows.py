@@ -543,7 +543,7 @@ class Rows(AbstractRows):
         for path in self.pattern.blocks:
             handle: Any = self.pattern.handle(path)
             place = self.pattern.place(handle)
-            if names := handle.number_names(place.stop - place.start):
+            if names := handle._names_of(place.stop - place.start):
                 found[path] = names
         return found
 
@@ -660,7 +660,7 @@ class Rows(AbstractRows):
             place = self.pattern.place(handle)
             values: Vector = self.y.rows[:, place]
             is_one = isinstance(handle, ScalarVariable)
-            names = handle.number_names(place.stop - place.start)
+            names = handle._names_of(place.stop - place.start)
             return Column(path, handle.kind, values[:, 0] if is_one else values, place, names)
         if isinstance(handle, DiscreteVariable):
             assert handle.subsystem is not None

@@ -12,6 +12,7 @@ from stagecache.multibody import (
     ConstantAngleConstraint,
     ConstantCoordinateConstraint,
     ConstantOrientationConstraint,
+    Coordinate,
     CoordinateCouplerConstraint,
     CustomForce,
     Cylinder,
@@ -192,6 +193,7 @@ RECIPES: Final[Recipes] = {
         mobilizer=[Pin, "pin"],
         mass_properties=[{"mass": -1.0}, {"mass": np.nan}, {"weight": 1.0}],
         motion=[3, Steady((1.0, 2.0))],
+        coordinates=[[], ["a", "b"], [3], "a", ["pose"]],
         decorations=[[3], 3],
     ),
     "MatterSubsystem.add_stations": lambda w: call(w.matter.add_stations, "tips", w.body, [X]).but(
@@ -200,6 +202,18 @@ RECIPES: Final[Recipes] = {
     "MatterSubsystem.add_decoration": lambda w: call(
         w.matter.add_decoration, w.body, _sphere()
     ).but(decoration=[3, None, "sphere"]),
+    "MatterSubsystem.coordinate": lambda w: call(w.matter.coordinate, "elbow").but(
+        name=[0, "upper", None]
+    ),
+    "MobilizedBody.coordinate": lambda w: call(w.body.coordinate, 0).but(which=[1, -1, "x", 0.5]),
+    "Coordinate": lambda _: call(Coordinate, "wrist", 0.1, (-1.0, 1.0)).but(
+        name=["", "a.b", 3], default=[np.nan, "x"], range=[1.0, (1.0,), (2.0, 1.0)]
+    ),
+    "JointCoordinate(...)": lambda w: call(w.body.coordinate(0), w.pose),
+    "JointCoordinate.set": lambda w: call(w.body.coordinate(0).set, w.pose, 0.1),
+    "JointCoordinate.lock": lambda w: call(w.body.coordinate(0).lock, w.pose, 0.1),
+    "JointCoordinate.unlock": lambda w: call(w.body.coordinate(0).unlock, w.pose),
+    "JointCoordinate.is_locked": lambda w: call(w.body.coordinate(0).is_locked, w.pose),
     "MobilizedBody.lock": lambda w: call(w.body.lock, w.pose).but(
         values=[[1.0, 2.0], "x"], coordinate=[1, -1, "x", 0.5]
     ),
