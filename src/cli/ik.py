@@ -91,7 +91,7 @@ def run(files: IKFiles, options: IKOptions, out: Console, err: Console) -> bool:
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print_text(err, "Warning: " + str(message).removesuffix("; see model.left_out"))  # type: ignore[assignment]  # of one line
         warnings.simplefilter("always")
-        model = load_osim(files.model, masses=False)
+        model = load_osim(files.model, masses=False, meshes=files.html is not None)
         markers = read_trc(files.markers, unit=options.unit, model=model)
         tasks = None if files.tasks is None else read_ik_tasks(files.tasks)
         used = _within(markers, tasks, options)

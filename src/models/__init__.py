@@ -8,6 +8,7 @@ from stagecache.models.storage import read_mot, read_sto, write_mot, write_sto
 from stagecache.models.table import Table
 from stagecache.models.tasks import CoordinateTask, IKTasks, read_ik_tasks
 from stagecache.models.trc import read_trc
+from stagecache.models.urdf import load_urdf
 
 __all__ = [
     "CoordinateTask",
@@ -22,6 +23,7 @@ __all__ = [
     "Table",
     "inverse_kinematics",
     "load_osim",
+    "load_urdf",
     "read_ik_tasks",
     "read_mot",
     "read_sto",

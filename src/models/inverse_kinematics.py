@@ -9,15 +9,18 @@ These are the terms of OpenSim's tool. Each frame begins where the one before it
 """
 
 from collections.abc import Mapping, Sequence
-from math import inf
+from math import ceil
+from os import PathLike
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, Literal, final
 
 import numpy as np
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 
 from stagecache.assembly import Assembler, FrameResult, QValue
-from stagecache.checks import did_you_mean, require_type
+from stagecache.checks import did_you_mean, require_count, require_type
+from stagecache.decorations import DecorativePoint
 from stagecache.errors import (
     NoObservationError,
     ObservationError,
@@ -31,8 +34,10 @@ from stagecache.models.table import Table
 from stagecache.models.tasks import CoordinateTask, IKTasks
 from stagecache.models.trc import size_of
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.observers.markers import Markers
+from stagecache.multibody.observers.markers import OBSERVED, Markers
+from stagecache.pictures import animate
 from stagecache.progress import Progress
+from stagecache.state.state import State
 from stagecache.study.trajectory.trajectory import Trajectory
 
 ACCURACY: Final = 1e-5
@@ -40,6 +45,11 @@ ACCURACY: Final = 1e-5
 
 IMPLAUSIBLE: Final = 20.0
 """How many times as large as the model, or as small, observations are refused as of another unit."""
+
+FASTEST: Final = 50.0
+"""Frames per second of a page, at most."""
+
+ORIGIN: Final = (0.0, 0.0, 0.0)
 
 ERROR_LABELS: Final = ("total_squared_error", "marker_error_RMS", "marker_error_max", "goal")
 """The first three are OpenSim's."""
@@ -111,6 +121,53 @@ class IKResult:
         ]
         values = np.array(rows).reshape(len(rows), len(own), 3)
         return evolve(self.observed, values=values)
+
+    def to_html(
+        self, path: str | PathLike[str], *, most_frames: int = 300, progress: Progress = None
+    ) -> Path:
+        """Write the moving bodies with observed markers and those of the model, one page.
+
+        Markers of the model are dark, observed ones are orange. The page is as `animate` makes it.
+
+        Parameters
+        ----------
+        path : str or os.PathLike
+            A name that ends in ".html".
+        most_frames : int
+            Of more frames, and of more than 50 a second, every second, third, ... is shown.
+        progress : bool or rich.console.Console, optional
+            Same as for `simulate`.
+
+        Raises
+        ------
+        MissingExtraError
+            viser is not installed (the extra `viewer`).
+        PictureError, OutOfRangeError, OSError
+        """
+        most = require_count(most_frames, 1, "IKResult.to_html(most_frames=...)")
+        times = self.observed.times
+        rate = (len(times) - 1) / float(np.ptp(times)) if np.ptp(times) else 25.0
+        step = max(1, ceil(len(times) / most), ceil(rate / FASTEST))
+        rows = range(0, len(self.frames), step)
+        own = [self.model.markers[label] for label in self.observed.labels]
+        seen = {float(self.observed.times[row]): self.observed.values[row] for row in rows}
+
+        def marks(state: State) -> list[DecorativePoint]:
+            """Return points at the origin, moved: so a page has each of them once."""
+            places = [marker.body.station_position(state, marker.station) for marker in own]
+            there = seen[state.time][~np.isnan(seen[state.time]).any(axis=1)]
+            found = [DecorativePoint(ORIGIN, translation=place) for place in places]
+            return found + [DecorativePoint(ORIGIN, translation=p, color=OBSERVED) for p in there]
+
+        return animate(
+            self.model.system,
+            (self.trajectory[row] for row in rows),
+            path,
+            extra=marks,
+            title=lambda state: f"t = {state.time:.2f} s",
+            frames_per_second=max(1.0, rate / step),
+            progress=progress,
+        )
 
     def __str__(self) -> str:
         text = f"{len(self.frames)} frames"

@@ -22,7 +22,8 @@ from stagecache.checks import require_bool, require_path
 from stagecache.errors import MassPropertiesError, StagecacheError
 from stagecache.models.model import LeftOut, Model, ModelMarker, warn_of
 from stagecache.models.osim_constraints import read_constraint
-from stagecache.models.osim_frames import GROUND, Frames
+from stagecache.models.looks import folders_of, looks_of
+from stagecache.models.osim_frames import GROUND, Frames, Place
 from stagecache.models.osim_joints import JointDescription, joint_elements, read_joint
 from stagecache.models.reading import bad, number
 from stagecache.models.reversed import Reversed
@@ -40,7 +41,9 @@ END_OF_VERSIONS: Final = 50000
 DROPPED_SETS: Final = ("ForceSet", "ContactGeometrySet", "ControllerSet", "ProbeSet")
 
 
-def load_osim(path: str | PathLike[str], *, masses: bool = True) -> Model:
+def load_osim(
+    path: str | PathLike[str], *, masses: bool = True, meshes: bool = False
+) -> Model:
     """Read a model of OpenSim.
 
     Coordinates have the values, ranges, clamps and locks of the file; angles are body-fixed x-y-z
@@ -54,6 +57,9 @@ def load_osim(path: str | PathLike[str], *, masses: bool = True) -> Model:
     masses : bool
         False to read a model without masses and gravity, for inverse kinematics: then mass
         properties that no body can have are a warning, not an error.
+    meshes : bool
+        True to read the meshes (.vtp, .obj, .stl) and other shapes of bodies for pictures, where the
+        files are in the folder of the model, or in `Geometry` there.
 
     Returns
     -------
@@ -75,7 +81,9 @@ def load_osim(path: str | PathLike[str], *, masses: bool = True) -> Model:
     """
     file = require_path(path, "load_osim(path)")
     has_masses = require_bool(masses, "load_osim(masses=...)")
-    reader = _Reader(_model_of(file), has_masses=has_masses)
+    has_meshes = require_bool(meshes, "load_osim(meshes=...)")
+    folders = folders_of(file) if has_meshes else None
+    reader = _Reader(_model_of(file), folders, has_masses=has_masses)
     model = reader.read(str(file))
     warn_of(file.name, model.left_out)
     return model
@@ -111,8 +119,9 @@ def _model_of(path: Path) -> Element:
 class _Reader:
     """Builds the System of one model."""
 
-    def __init__(self, model: Element, *, has_masses: bool) -> None:
+    def __init__(self, model: Element, folders: list[Path] | None, *, has_masses: bool) -> None:
         self._model = model
+        self._folders = folders  # of meshes
         self._has_masses = has_masses
         self._frames = Frames(model)
         self._system = MultibodySystem(name=model.name or "model")
@@ -126,6 +135,7 @@ class _Reader:
         self._add_bodies(bodies, self._joints())
         constraints = self._add_constraints()
         markers = self._markers()
+        self._add_looks()
         if self._has_masses:
             gravity = self._model.numbers_of("gravity", 3, (0.0, -9.80665, 0.0))
             self._system.add(Gravity(self._system.matter, np.array(gravity)), "gravity")
@@ -136,8 +146,9 @@ class _Reader:
         name = self._model.name or "model"
         return Model(name, self._system, markers, constraints, self._units, left_out, path)
 
-    def _drop(self, element: Element, reason: str = "", kind: str = "") -> None:
-        self._dropped.setdefault((kind or element.tag, reason), []).append(element.name or "?")
+    def _drop(self, element: Element, reason: str = "", kind: str = "", name: str = "") -> None:
+        names = self._dropped.setdefault((kind or element.tag, reason), [])
+        names.append(name or element.name or "?")
 
     # ------------------------------------------------------------------ bodies and joints
 
@@ -282,6 +293,20 @@ class _Reader:
             station = place.pose.apply(element.numbers_of("location", 3))
             found[element.name] = ModelMarker(element.name, self._bodies[place.body], station)
         return list(found.values())
+
+    def _add_looks(self) -> None:
+        """Add meshes and shapes to bodies, where the file names some that are there."""
+        if self._folders is None:
+            return
+        ground = self._model.child("Ground")
+        owners = [] if ground is None else [(ground, Place(GROUND))]
+        owners += [(b, Place(b.name)) for b in self._model.objects("BodySet") if b.tag == "Body"]
+        owners += self._frames.all_offsets()
+        for owner, place in owners:
+            body = self._bodies.get(place.body)
+            if body is not None:
+                for look in looks_of(owner, place.pose, self._folders, self._drop):
+                    self._system.matter.add_decoration(body, look)
 
     def _note_what_is_left(self) -> None:
         """Note what is not read, by kind."""

@@ -92,11 +92,12 @@ def _coupler(element: Element, coordinates: Mapping[str, Any]) -> AbstractConstr
     tied = [coordinates[name] for name in names]
     return CoordinateCouplerConstraint(
         [(one.body, one.index) for one in tied],
-        **_functions_of(Coupling(_terms(element, len(names) - 1))),
+        **functions_of(Coupling(_terms(element, len(names) - 1))),
     )
 
 
-def _functions_of(coupling: Coupling) -> dict[str, Any]:
+def functions_of(coupling: Coupling) -> dict[str, Any]:
+    """Return the arguments of a coupler."""
     return {
         "function": coupling.value,
         "gradient": coupling.gradient,

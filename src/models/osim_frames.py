@@ -81,6 +81,15 @@ class Frames:
             elif child.name and child.children:
                 self._collect(child, f"{path}/{child.name}")
 
+    def all_offsets(self) -> list[tuple[Element, Place]]:
+        """Return all offset frames, each with its place.
+
+        Raises
+        ------
+        FileFormatError
+        """
+        return [(e, self._place_at(e, path, "", ())) for path, e in self._offsets.items()]
+
     # ------------------------------------------------------------------ paths
 
     def path_of(self, element: Element) -> str:

@@ -43,9 +43,9 @@ def simplest(mobilizer: AbstractMobilizer) -> tuple[AbstractMobilizer, Transform
     axes = [np.array(axis) * function.first(0.0) for axis, function, _ in motions]
     match len(mobilizer.rotations), len(mobilizer.translations):
         case 1, 0:
-            return Pin(), Transform(np.roll(_frame_of(axes[0]), 2, axis=1))
+            return Pin(), Transform(np.roll(frame_with(axes[0]), 2, axis=1))
         case 0, 1:
-            return Slider(), Transform(_frame_of(axes[0]))
+            return Slider(), Transform(frame_with(axes[0]))
         case 2, 0 if abs(axes[0] @ axes[1]) < ROUNDING:
             third = np.cross(axes[0], axes[1])
             return Universal(), Transform(np.column_stack([*axes, third]))
@@ -61,7 +61,7 @@ def _is_plain(function: AbstractFunction) -> bool:
     return isinstance(function, Linear) and abs(function.slope) == 1.0 and not function.intercept
 
 
-def _frame_of(axis: Array) -> Array:
+def frame_with(axis: Array) -> Array:
     """Return axes of a frame as columns, the first of which is given."""
     other = np.eye(3)[np.abs(axis).argmin()]
     second = np.cross(axis, other)
