@@ -1,8 +1,8 @@
 """Frames of `Assembler.track_all`: times, observations, and frames that fail."""
 
 import warnings
-from math import nan, sqrt
 from collections.abc import Mapping
+from math import nan, sqrt
 from typing import Any
 
 import numpy as np

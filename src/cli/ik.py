@@ -89,7 +89,9 @@ def run(files: IKFiles, options: IKOptions, out: Console, err: Console) -> bool:
     if files.html is not None:
         require_extra("viser", "viewer", "stagecache ik --html")
     with warnings.catch_warnings():
-        warnings.showwarning = lambda message, *_: print_text(err, "Warning: " + str(message).removesuffix("; see model.left_out"))  # type: ignore[assignment]  # of one line
+        warnings.showwarning = lambda message, *_: print_text(
+            err, "Warning: " + str(message).removesuffix("; see model.left_out")
+        )
         warnings.simplefilter("always")
         model = load_osim(files.model, masses=False, meshes=files.html is not None)
         markers = read_trc(files.markers, unit=options.unit, model=model)
@@ -156,14 +158,20 @@ def print_result(out: Console, found: IKResult, missing: list[str]) -> None:
         if np.isnan(gaps[:, i]).all():
             continue
         row = int(np.nanargmax(gaps[:, i]))
-        numbers = (f"{1e3 * rms[i]:.1f}", f"{1e3 * gaps[row, i]:.1f}", f"{found.observed.times[row]:g}")
+        numbers = (
+            f"{1e3 * rms[i]:.1f}",
+            f"{1e3 * gaps[row, i]:.1f}",
+            f"{found.observed.times[row]:g}",
+        )
         table.add_row(found.observed.labels[i], *numbers)
     print_table(out, table)
     more = len(found.observed.labels) - MOST_WORST
     if more > 0:
         print_text(out, f"and {more} more")
     out.print()
-    summary = new_table("frames", "skipped", "RMS (mm)", "worst (mm)", "marker", "at (s)", "ms a frame")
+    summary = new_table(
+        "frames", "skipped", "RMS (mm)", "worst (mm)", "marker", "at (s)", "ms a frame"
+    )
     worst = found.worst
     summary.add_row(
         str(len(found.frames)),

@@ -411,9 +411,7 @@ Examples:
     help="Values for tasks of coordinates that are from_file.  [default: the file of the set-up]",
 )
 @click.option("--output", "-o", type=_FILE, metavar="FILE", help="Write the coordinates, as .mot.")
-@click.option(
-    "--errors", type=_FILE, metavar="FILE", help="Write errors of each frame, as .sto."
-)
+@click.option("--errors", type=_FILE, metavar="FILE", help="Write errors of each frame, as .sto.")
 @click.option(
     "--plot", type=_FILE, metavar="FILE", help="Draw the coordinates over time, as .png or .svg."
 )

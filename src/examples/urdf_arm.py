@@ -100,7 +100,9 @@ def circle() -> tuple[Array, Array]:
     times = np.linspace(0.0, 2.0, FRAMES)
     angle = np.pi * times
     x, y, z = CENTER
-    points = np.column_stack([x + 0.0 * times, y + RADIUS * np.cos(angle), z + RADIUS * np.sin(angle)])
+    points = np.column_stack(
+        [x + 0.0 * times, y + RADIUS * np.cos(angle), z + RADIUS * np.sin(angle)]
+    )
     return times, points
 
 

@@ -1,4 +1,4 @@
-"""Models and data of other programs: OpenSim, URDF, markers, and inverse kinematics of these."""
+"""Models of other programs, OpenSim and URDF, and inverse kinematics of their data."""
 
 from stagecache.models.functions import PiecewiseLinear, SimmSpline
 from stagecache.models.inverse_kinematics import IKResult, inverse_kinematics

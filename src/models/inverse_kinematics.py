@@ -18,18 +18,16 @@ from typing import Any, Final, Literal, final
 import numpy as np
 from attrs import evolve, frozen
 
-from stagecache.assembly import Assembler, FrameResult, QValue
-from stagecache.checks import did_you_mean, require_count, require_type
+from stagecache.assembly import Assembler, AssemblyCondition, FrameResult, QValue
+from stagecache.checks import did_you_mean, require_count, require_type, wrong_type
 from stagecache.decorations import DecorativePoint
 from stagecache.errors import (
     NoObservationError,
     ObservationError,
     UnknownItemError,
-    UnknownMarkerError,
     listed,
 )
 from stagecache.models.model import Model
-from stagecache.models.reading import shown
 from stagecache.models.table import Table
 from stagecache.models.tasks import CoordinateTask, IKTasks
 from stagecache.models.trc import size_of
@@ -44,7 +42,7 @@ ACCURACY: Final = 1e-5
 """The default accuracy of the goal: 1e-5 of its least value."""
 
 IMPLAUSIBLE: Final = 20.0
-"""How many times as large as the model, or as small, observations are refused as of another unit."""
+"""How many times as large or small as the model observations are refused as of another unit."""
 
 FASTEST: Final = 50.0
 """Frames per second of a page, at most."""
@@ -235,10 +233,20 @@ def inverse_kinematics(
     ShapeError, NotANumberError, OutOfRangeError, UnknownChoiceError
     AssembleFailed, TrackFailed
     """
-    require_type(model, Model, "inverse_kinematics(model): not a model", "a Model",
-                 "pass what load_osim() has returned")
-    require_type(markers, Table, "inverse_kinematics(markers): not a table", "a Table of points",
-                 "pass what read_trc() has returned, or Table(times, names, positions)")
+    require_type(
+        model,
+        Model,
+        "inverse_kinematics(model): not a model",
+        "a Model",
+        "pass what load_osim() has returned",
+    )
+    require_type(
+        markers,
+        Table,
+        "inverse_kinematics(markers): not a table",
+        "a Table of points",
+        "pass what read_trc() has returned, or Table(times, names, positions)",
+    )
     tasks = _tasks_of(weights, model)
     used = _used(model, markers, tasks)
     observed = markers.columns(used).between(*tasks.time_range)
@@ -248,13 +256,14 @@ def inverse_kinematics(
     assembler.add_goal(observer)
     assembler.system_constraints_weight = tasks.constraint_weight
     targets = _add_coordinates(assembler, model, tasks, coordinates, observed.times)
+    observations: dict[AssemblyCondition, Array] = {observer: observed.values, **targets}
     state = model.system.in_assembly_coordinates(model.new_state())
     import stagecache.assembly.methods.assembling  # noqa: F401, PLC0415  # not a part of a frame
 
     start = perf_counter()
     trajectory = assembler.track_all(
         observed.times,
-        {observer: observed.values, **targets},
+        observations,
         state=state,
         on_failure=on_failure,
         progress=progress,
@@ -279,8 +288,13 @@ def _tasks_of(weights: Any, model: Model) -> IKTasks:
     if isinstance(weights, IKTasks):
         return weights
     given = {} if weights is None else weights
-    require_type(given, Mapping, "inverse_kinematics(weights=...): not weights",  # type: ignore[type-abstract]
-                 "a dict of names and numbers, or IKTasks", "write {'Sternum': 2.0}")
+    if not isinstance(given, Mapping):
+        raise wrong_type(
+            given,
+            "inverse_kinematics(weights=...): not weights",
+            "a dict of names and numbers, or IKTasks",
+            "write {'Sternum': 2.0}",
+        )
     model.require_markers(given, "inverse_kinematics(weights=...)")
     return IKTasks({name: given.get(name, 1.0) for name in model.markers})
 
@@ -332,9 +346,9 @@ def _observer(model: Model, weights: dict[str, float]) -> Markers:
 
 def _add_coordinates(
     assembler: Assembler, model: Model, tasks: IKTasks, table: Table | None, times: Array
-) -> dict[QValue, Array]:
+) -> dict[AssemblyCondition, Array]:
     """Add tasks of coordinates; return the targets of each in each frame."""
-    found: dict[QValue, Array] = {}
+    found: dict[AssemblyCondition, Array] = {}
     for task in tasks.coordinates:
         if task.name not in model.coordinates:
             raise UnknownItemError(

@@ -40,8 +40,11 @@ def mesh_of(
     """
     vertices, faces = read_mesh(path)
     return DecorativeMesh(
-        vertices * np.array([*scale]), faces,
-        rotation=pose.rotation, translation=pose.translation, **look,
+        vertices * np.array([*scale]),
+        faces,
+        rotation=pose.rotation,
+        translation=pose.translation,
+        **look,
     )
 
 
@@ -88,7 +91,7 @@ def looks_of(
 def _decoration(element: Element, path: Path | None, pose: Transform) -> AbstractDecoration | None:
     scale = element.numbers_of("scale_factors", 3, ONE)
     look = _look(element.child("Appearance"))
-    at = {"rotation": pose.rotation, "translation": pose.translation}
+    at: dict[str, Any] = {"rotation": pose.rotation, "translation": pose.translation}
     if path is not None:
         return mesh_of(path, scale, pose, look)
     if element.tag == "Sphere":
@@ -112,9 +115,7 @@ def _look(appearance: Element | None) -> dict[str, Any]:
     return look
 
 
-def _old_looks(
-    owner: Element, folders: list[Path], drop: Drop
-) -> list[AbstractDecoration]:
+def _old_looks(owner: Element, folders: list[Path], drop: Drop) -> list[AbstractDecoration]:
     """Return the meshes of a body of version 2 or 3: <VisibleObject> <GeometrySet> ..."""
     visible = owner.child("VisibleObject")
     if visible is None:

@@ -10,6 +10,7 @@ A file is looked for by its name alone, in given folders.
 """
 
 from collections.abc import Iterable
+from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -59,8 +60,12 @@ def read_mesh(path: Path) -> tuple[Array, Faces]:
     points = np.array(vertices, np.float64).reshape(-1, 3)
     triangles = np.array(faces, np.int64).reshape(-1, 3)
     if triangles.size and not 0 <= triangles.min() <= triangles.max() < len(points):
-        raise bad(path.name, "has a corner that does not exist", f"0 to {len(points) - 1}",
-                  f"{triangles.min()} to {triangles.max()}")
+        raise bad(
+            path.name,
+            "has a corner that does not exist",
+            f"0 to {len(points) - 1}",
+            f"{triangles.min()} to {triangles.max()}",
+        )
     if not np.isfinite(points).all():
         raise bad(path.name, "has a point that is not finite", "finite numbers", "NaN or infinity")
     return points, triangles
@@ -68,7 +73,7 @@ def read_mesh(path: Path) -> tuple[Array, Faces]:
 
 def _fan(corners: list[int]) -> list[list[int]]:
     """Return the triangles of a polygon."""
-    return [[corners[0], a, b] for a, b in zip(corners[1:-1], corners[2:], strict=True)]
+    return [[corners[0], a, b] for a, b in pairwise(corners[1:])]
 
 
 # ---------------------------------------------------------------------- Wavefront
@@ -111,7 +116,7 @@ def _stl(path: Path) -> tuple[Array | list[list[float]], Faces | list[list[int]]
     if len(data) == STL_HEADER + STL_TRIANGLE.itemsize * count:
         corners = np.frombuffer(data, STL_TRIANGLE, count, STL_HEADER)["corners"].reshape(-1, 3)
         return _merged(corners.astype(np.float64))
-    if not data.lstrip()[:5] == b"solid":
+    if data.lstrip()[:5] != b"solid":
         expected = f"{STL_HEADER} bytes and {STL_TRIANGLE.itemsize} for each triangle, or a text"
         raise bad(path.name, "is not a mesh .stl", expected, f"{len(data)} bytes")
     vertices = []
@@ -156,11 +161,15 @@ def _vtp(path: Path) -> tuple[list[float], list[list[int]]]:
 def _numbers(owner: Element, name: str | None) -> list[float]:
     """Return the numbers of an array, by its name, or the only one."""
     for array in owner:
-        if array.tag == "DataArray" and name in (None, array.name):
+        if array.tag == "DataArray" and name in (None, array.attributes.get("Name")):
             form = array.attributes.get("format", "ascii")
             if form != "ascii":
-                raise array.bad("has a form that is not read", "numbers as text, format ascii", form,
-                                "write the mesh again as text, or as .stl")
+                raise array.bad(
+                    "has a form that is not read",
+                    "numbers as text, format ascii",
+                    form,
+                    "write the mesh again as text, or as .stl",
+                )
             found = [number(word) for word in array.text.split()]
             good = [x for x in found if x is not None]
             if len(good) != len(found):
@@ -184,7 +193,9 @@ def _polygons(piece: Element, tag: str) -> list[list[int]]:
         if tag == "Polys":
             faces += _fan(own) if len(own) > 2 else []
         else:
-            faces += [own[i : i + 3] if i % 2 == 0 else [own[i + 1], own[i], own[i + 2]]
-                      for i in range(len(own) - 2)]
+            faces += [
+                own[i : i + 3] if i % 2 == 0 else [own[i + 1], own[i], own[i + 2]]
+                for i in range(len(own) - 2)
+            ]
         start = end
     return faces

@@ -20,12 +20,12 @@ import numpy as np
 
 from stagecache.checks import require_bool, require_path
 from stagecache.errors import MassPropertiesError, StagecacheError
+from stagecache.models.looks import folders_of, looks_of
 from stagecache.models.model import LeftOut, Model, ModelMarker, warn_of
 from stagecache.models.osim_constraints import read_constraint
-from stagecache.models.looks import folders_of, looks_of
 from stagecache.models.osim_frames import GROUND, Frames, Place
 from stagecache.models.osim_joints import JointDescription, joint_elements, read_joint
-from stagecache.models.reading import bad, number
+from stagecache.models.reading import number
 from stagecache.models.reversed import Reversed
 from stagecache.models.xml import Element, read_xml, shown_tags
 from stagecache.multibody import (
@@ -41,9 +41,7 @@ END_OF_VERSIONS: Final = 50000
 DROPPED_SETS: Final = ("ForceSet", "ContactGeometrySet", "ControllerSet", "ProbeSet")
 
 
-def load_osim(
-    path: str | PathLike[str], *, masses: bool = True, meshes: bool = False
-) -> Model:
+def load_osim(path: str | PathLike[str], *, masses: bool = True, meshes: bool = False) -> Model:
     """Read a model of OpenSim.
 
     Coordinates have the values, ranges, clamps and locks of the file; angles are body-fixed x-y-z
@@ -58,7 +56,7 @@ def load_osim(
         False to read a model without masses and gravity, for inverse kinematics: then mass
         properties that no body can have are a warning, not an error.
     meshes : bool
-        True to read the meshes (.vtp, .obj, .stl) and other shapes of bodies for pictures, where the
+        True to read the meshes (.vtp, .obj, .stl) and other shapes of bodies for pictures, where
         files are in the folder of the model, or in `Geometry` there.
 
     Returns
@@ -98,8 +96,12 @@ def _model_of(path: Path) -> Element:
     """
     root = read_xml(path)
     if root.tag != "OpenSimDocument":
-        raise root.bad("is not a document of OpenSim", "<OpenSimDocument>", f"<{root.tag}>",
-                       "pass a file .osim")
+        raise root.bad(
+            "is not a document of OpenSim",
+            "<OpenSimDocument>",
+            f"<{root.tag}>",
+            "pass a file .osim",
+        )
     text = root.attributes.get("Version", "")
     version = number(text)
     if version is None or not FIRST_VERSION <= version < END_OF_VERSIONS:
@@ -161,8 +163,9 @@ class _Reader:
         return {body.name: body for body in elements if body.name != GROUND}
 
     def _joints(self) -> list[JointDescription]:
-        found = [read_joint(joint, owner, self._frames)
-                 for joint, owner in joint_elements(self._model)]
+        found = [
+            read_joint(joint, owner, self._frames) for joint, owner in joint_elements(self._model)
+        ]
         names = Counter(c.name for joint in found for c in joint.coordinates)
         for joint in found:
             for coordinate in joint.coordinates:
@@ -285,8 +288,9 @@ class _Reader:
                 continue
             place = self._frames.place(element, "parent_frame", "body")
             if not element.name or element.name in found:
-                raise element.bad("has no name of its own", "a name for each marker",
-                                  repr(element.name))
+                raise element.bad(
+                    "has no name of its own", "a name for each marker", repr(element.name)
+                )
             if place.body not in self._bodies:
                 self._drop(element, "its body was left out")
                 continue

@@ -146,11 +146,13 @@ def _ends(element: Element, frames: Frames, bodies: Bodies) -> list[Any]:
 
 
 def _point(element: Element, frames: Frames, bodies: Bodies) -> AbstractConstraint:
-    return BallConstraint(*_ends(element, frames, bodies))
+    one, point, two, other = _ends(element, frames, bodies)
+    return BallConstraint(one, point, two, other)
 
 
 def _distance(element: Element, frames: Frames, bodies: Bodies) -> AbstractConstraint:
-    return RodConstraint(*_ends(element, frames, bodies), element.number_of("constant_distance"))
+    one, point, two, other = _ends(element, frames, bodies)
+    return RodConstraint(one, point, two, other, element.number_of("constant_distance"))
 
 
 def _weld(element: Element, frames: Frames, bodies: Bodies) -> AbstractConstraint:

@@ -11,7 +11,7 @@ in front, or only the name of a body.
 
 from typing import Final, final
 
-from attrs import frozen
+from attrs import field, frozen
 
 from stagecache.models.xml import Element
 from stagecache.multibody import Transform
@@ -36,7 +36,7 @@ class Place:
     """
 
     body: str
-    pose: Transform = Transform()
+    pose: Transform = field(factory=Transform)
 
 
 def offset(translation: list[float], angles: list[float]) -> Transform:
@@ -132,14 +132,18 @@ class Frames:
             raise owner.bad(problem, "the path of a frame", "none")
         return self._place_at(element, text, self.path_of(owner), ())
 
-    def _place_at(self, element: Element, text: str, start: str, on_the_way: tuple[str, ...]) -> Place:
+    def _place_at(
+        self, element: Element, text: str, start: str, on_the_way: tuple[str, ...]
+    ) -> Place:
         path = self._resolved(element, text, start)
         if path in self._bodies:
             return Place(self._bodies[path])
         if path not in self._found:
             if path in on_the_way or len(on_the_way) > MOST_DEEP:
                 circle = " -> ".join((*on_the_way, path))
-                raise element.bad("frames are in a circle", "frames that end at a body", circle[:99])
+                raise element.bad(
+                    "frames are in a circle", "frames that end at a body", circle[:99]
+                )
             frame = self._offsets[path]
             inner = frame.child("socket_parent", "socket_parent_connectee_name")
             name = "" if inner is None else inner.text

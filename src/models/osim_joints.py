@@ -18,8 +18,8 @@ from attrs import frozen
 
 from stagecache.errors import StagecacheError
 from stagecache.models.osim_frames import Frames, Place, offset
-from stagecache.models.simplest import simplest
 from stagecache.models.osim_functions import constant, function_in, read_function
+from stagecache.models.simplest import simplest
 from stagecache.models.xml import Element, shown_tags
 from stagecache.multibody import (
     AbstractFunction,
@@ -166,8 +166,9 @@ def _coordinates(joint: Element) -> dict[str, Coordinate]:
             continue
         low, high = element.numbers_of("range", 2, (-inf, inf), finite=False)
         if not low <= high:
-            raise element.bad("has a range that is empty", "two numbers, the lower one first",
-                              f"{low:g} {high:g}")
+            raise element.bad(
+                "has a range that is empty", "two numbers, the lower one first", f"{low:g} {high:g}"
+            )
         default = element.number_of("default_value", 0.0)
         clamped = element.flag_of("clamped", default=False)
         if clamped:
@@ -224,7 +225,9 @@ def _coordinate_of(axis: Element, known: list[str]) -> str:
     names = axis.text_of("coordinates").split()
     if len(names) > 1:
         raise axis.bad(
-            "is a function of several coordinates", "one coordinate, or none", " ".join(names),
+            "is a function of several coordinates",
+            "one coordinate, or none",
+            " ".join(names),
             "use a function of one coordinate",
         )
     if names and names[0] not in known:

@@ -41,15 +41,18 @@ class Reversed(AbstractMobilizer):
     def pose(self, q: Sequence[float]) -> Pose:
         """Return the inverse of the pose."""
         rotation, place = self._parts(q)
-        found = np.column_stack([rotation.T, -rotation.T @ place])
-        return tuple(found.ravel().tolist())
+        (a, b, c), (d, e, f), (g, h, i) = rotation.T.tolist()
+        x, y, z = (-rotation.T @ place).tolist()
+        return (a, b, c, x, d, e, f, y, g, h, i, z)
 
     def axes(self, q: Sequence[float]) -> Rows:
         """Return the motions of F in M."""
         rotation, place = self._parts(q)
         axes = np.array(self._forward.axes(q)).reshape(-1, 6)
         turning, moving = axes[:, :3], axes[:, 3:]
-        found = np.column_stack([-turning @ rotation, (np.cross(turning, place) - moving) @ rotation])
+        found = np.column_stack(
+            [-turning @ rotation, (np.cross(turning, place) - moving) @ rotation]
+        )
         return [[float(x) for x in row] for row in found]
 
     def axes_rate(self, q: Sequence[float], u: Sequence[float]) -> Sequence[float]:

@@ -111,8 +111,13 @@ def _header(lines: list[str], name: str) -> tuple[int, dict[str, str]]:
             header[key.strip()] = value.strip()
         elif i == 0:
             header["name"] = text
-    raise bad(f"{name}, line 1", "is not a file of OpenSim", f"a header that ends by {END!r}",
-              repr(lines[0][:40]) if lines else "an empty file", "pass a file .mot or .sto")
+    raise bad(
+        f"{name}, line 1",
+        "is not a file of OpenSim",
+        f"a header that ends by {END!r}",
+        repr(lines[0][:40]) if lines else "an empty file",
+        "pass a file .mot or .sto",
+    )
 
 
 def _labels(lines: list[str], start: int, name: str) -> tuple[list[str], int]:
@@ -148,8 +153,13 @@ def _rows(lines: list[str], start: int, labels: list[str], name: str) -> tuple[A
                 (c for c, x in zip(cells, row, strict=True) if x is None or abs(x) == inf), cells[0]
             )
             hint = "a file of vectors has DataType=Vec3, and is not read" if "," in wrong else ""
-            raise bad(f"{name}, line {i + 1}", "is not a row of numbers", "numbers", repr(wrong[:40]),
-                      hint or "look at this line")
+            raise bad(
+                f"{name}, line {i + 1}",
+                "is not a row of numbers",
+                "numbers",
+                repr(wrong[:40]),
+                hint or "look at this line",
+            )
         rows.append(found)
     found_rows = np.array(rows, np.float64).reshape(len(rows), len(labels))
     return found_rows[:, 0], found_rows[:, 1:]
@@ -158,9 +168,7 @@ def _rows(lines: list[str], start: int, labels: list[str], name: str) -> tuple[A
 # ---------------------------------------------------------------------- writing
 
 
-def write_sto(
-    path: str | PathLike[str], table: Table, *, in_degrees: bool = False
-) -> None:
+def write_sto(path: str | PathLike[str], table: Table, *, in_degrees: bool = False) -> None:
     """Write columns as OpenSim does, .sto. An older file of that name is replaced.
 
     Parameters

@@ -69,6 +69,14 @@ def _values(values: ArrayLike) -> NDArray[np.float64]:
     return checked_array(values, shape, what, may_be_nan=True)
 
 
+def _units(values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(values)
+
+
+def _header(values: Mapping[str, str]) -> Mapping[str, str]:
+    return MappingProxyType(dict(values))
+
+
 @final
 @frozen(eq=False, repr=False)
 class Table:
@@ -105,16 +113,19 @@ class Table:
     times: NDArray[np.float64] = field(converter=_times)
     labels: tuple[str, ...] = field(converter=_labels)
     values: NDArray[np.float64] = field(converter=_values)
-    units: tuple[str, ...] = field(default=(), converter=tuple)
+    units: tuple[str, ...] = field(default=(), converter=_units)
     name: str = ""
-    header: Mapping[str, str] = field(factory=dict, converter=lambda h: MappingProxyType(dict(h)))
+    header: Mapping[str, str] = field(factory=dict, converter=_header)
 
     def __attrs_post_init__(self) -> None:
         """Refuse parts that do not fit each other."""
         if not self.units:
             object.__setattr__(self, "units", ("",) * len(self.labels))
         expected = (len(self.times), len(self.labels))
-        for what, got in (("values", self.values.shape[:2]), ("units", (expected[0], len(self.units)))):
+        for what, got in (
+            ("values", self.values.shape[:2]),
+            ("units", (expected[0], len(self.units))),
+        ):
             if got != expected:
                 raise ShapeError(
                     f"the {what} of a Table: not as many as its times and labels",
@@ -202,8 +213,10 @@ class Table:
         matrix = checked_rotation(rotation, "Table.turned(rotation)")
         if not self.has_points:
             raise ShapeError(
-                f"{self!r}: has no points to turn", "a table of points, as of markers",
-                f"values of shape {self.values.shape}", "turn the table of read_trc()",
+                f"{self!r}: has no points to turn",
+                "a table of points, as of markers",
+                f"values of shape {self.values.shape}",
+                "turn the table of read_trc()",
             )
         return evolve(self, values=self.values @ matrix.T)
 
@@ -230,7 +243,10 @@ class Table:
             coordinates["axis"] = list("xyz")
             dimensions.append("axis")
         return xarray.DataArray(
-            self.values.copy(), coordinates, dimensions, name=self.name or None,
+            self.values.copy(),
+            coordinates,
+            dimensions,
+            name=self.name or None,
             attrs=dict(self.header),
         )
 

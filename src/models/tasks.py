@@ -48,6 +48,10 @@ class CoordinateTask:
     is_from_file: bool = False
 
 
+def _frozen(weights: Mapping[str, float]) -> Mapping[str, float]:
+    return MappingProxyType(dict(weights))
+
+
 @final
 @frozen(eq=False)
 class IKTasks:
@@ -66,7 +70,7 @@ class IKTasks:
         The name of a file with values of coordinates; "" without one. It is not opened.
     """
 
-    markers: Mapping[str, float] = field(converter=lambda m: MappingProxyType(dict(m)))
+    markers: Mapping[str, float] = field(converter=_frozen)
     coordinates: tuple[CoordinateTask, ...] = ()
     time_range: tuple[float, float] = (-inf, inf)
     constraint_weight: float = inf

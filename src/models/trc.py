@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stagecache.checks import require_choice, require_path, require_type
 from stagecache.models.model import Model, ModelWarning
@@ -112,14 +113,18 @@ class _Trc:
                 "pass a file .trc, as motion capture exports it",
             )
         keys, values = self.lines[1].split("\t"), self.lines[2].split("\t")
-        pairs = zip((key.strip() for key in keys), (value.strip() for value in values), strict=False)
+        pairs = zip(
+            (key.strip() for key in keys), (value.strip() for value in values), strict=False
+        )
         return {key: value for key, value in pairs if key}
 
     def _labels(self) -> list[str]:
         cells = [cell.strip() for cell in self.lines[3].split("\t")]
         if [cell.lower() for cell in cells[:2]] != ["frame#", "time"]:
             expected = "Frame#, Time, and the names of markers, separated by tabs"
-            raise bad(self._where(3), "does not name the columns", expected, repr(self.lines[3][:40]))
+            raise bad(
+                self._where(3), "does not name the columns", expected, repr(self.lines[3][:40])
+            )
         labels = [cell for cell in cells[2:] if cell]
         twice = sorted({label for label in labels if labels.count(label) > 1})
         if twice:
@@ -183,22 +188,32 @@ class _Trc:
         size, own = size_of(values), model.size
         if not PLAUSIBLE[0] * own <= size <= PLAUSIBLE[1] * own:
             expected = f"about the size of the model, {own:.3g} m, if these are meters"
-            raise bad(where, "has no unit, and its size is not plausible", expected,
-                      f"markers {size:.3g} apart", hint)
+            raise bad(
+                where,
+                "has no unit, and its size is not plausible",
+                expected,
+                f"markers {size:.3g} apart",
+                hint,
+            )
         return 1.0
 
-    def _lost(self, labels: list[str], values: Array) -> Array:
+    def _lost(self, labels: list[str], values: Array) -> NDArray[np.bool_]:
         """Return where markers are at exactly 0, 0, 0, as a mask; warn of them."""
         lost = ~values.any(axis=2)
         if lost.any():
             counts = lost.sum(axis=0)
-            told = [f"{label} in {n} frames" for label, n in zip(labels, counts.tolist(), strict=True) if n]
+            told = [
+                f"{label} in {n} frames"
+                for label, n in zip(labels, counts.tolist(), strict=True)
+                if n
+            ]
             warnings.warn(
                 f"{self.name}: markers at exactly 0, 0, 0 are taken as lost: {shown(told)}",
                 ModelWarning,
                 stacklevel=4,
             )
-        return lost.ravel()
+        found: NDArray[np.bool_] = lost.ravel()
+        return found
 
 
 def size_of(values: Array) -> float:

@@ -65,8 +65,8 @@ def load_urdf(
 ) -> Model:
     """Read a robot in a file of URDF.
 
-    Each joint that moves is a coordinate of its name [rad or m], clamped to its limits. A joint that
-    mimics another one is coupled to it by a constraint.
+    Each joint that moves is a coordinate of its name [rad or m], clamped to its limits. A joint
+    that mimics another one is coupled to it by a constraint.
 
     Parameters
     ----------
@@ -125,7 +125,9 @@ def _robot_of(file: Path) -> Any:
         return yourdfpy.URDF.load(data, build_scene_graph=False, load_meshes=False).robot
     except Exception as error:  # of many kinds
         raise bad(
-            file.name, "is not a robot that yourdfpy reads", "links and joints with their elements",
+            file.name,
+            "is not a robot that yourdfpy reads",
+            "links and joints with their elements",
             f"{type(error).__name__}: {error}",
         ) from error
 
@@ -157,7 +159,9 @@ class _Reader:
         inner = {joint.child for joint in self._robot.joints}
         roots = [name for name in links if name not in inner]
         if len(roots) != 1:
-            raise self._bad("is not one tree", "one link without a parent", ", ".join(roots) or "none")
+            raise self._bad(
+                "is not one tree", "one link without a parent", ", ".join(roots) or "none"
+            )
         self._add(roots[0], links[roots[0]], None)
         waiting = [roots[0]]
         while waiting:
@@ -217,8 +221,11 @@ class _Reader:
             )
         except StagecacheError as error:
             raise bad(
-                f"{self._file.name}: link {name!r}: {error.what}", "cannot be added",
-                error.expected, error.got, error.hint,
+                f"{self._file.name}: link {name!r}: {error.what}",
+                "cannot be added",
+                error.expected,
+                error.got,
+                error.hint,
             ) from error
 
     def _coordinates(self, joint: Any) -> list[Coordinate] | None:
@@ -281,7 +288,7 @@ class _Reader:
     def _look(self, link: Any, visual: Any, colors: Mapping[str, Any]) -> AbstractDecoration | None:
         pose, geometry = _transform(visual.origin), visual.geometry
         look = _color(visual.material, colors)
-        at = {"rotation": pose.rotation, "translation": pose.translation}
+        at: dict[str, Any] = {"rotation": pose.rotation, "translation": pose.translation}
         try:
             if geometry.box is not None:
                 return DecorativeBrick(np.array(geometry.box.size) / 2.0, **at, **look)

@@ -322,7 +322,13 @@ class MultibodySystem(System):
         known = (MatterSubsystem, AbstractConstraint, DefaultSystemSubsystem)
         others = [s for s in self.subsystems if not isinstance(s, known)]
         has_motion = any(matter.moving for matter in self._matters)
-        if others or has_motion or self.event_handlers or state.u.any() or len(self.matter.bodies) == 1:
+        if (
+            others
+            or has_motion
+            or self.event_handlers
+            or state.u.any()
+            or len(self.matter.bodies) == 1
+        ):
             return ""
         bodies = listed(body.name for matter in self._matters for body in matter.bodies[1:])
         return (

@@ -1,7 +1,7 @@
 """The public subject of OpenSim, beside OpenSim itself: python -m tests.models.comparison.
 
-The environment variable STAGECACHE_OPENSIM names the folder that has `gait2354`, from the repository
-opensim-models of the OpenSim project (Pipelines/Gait2354_Simbody), with its reference result as
+The environment variable STAGECACHE_OPENSIM names the folder that has `gait2354`, of the repository
+opensim-models of OpenSim (Pipelines/Gait2354_Simbody), with its reference result as
 `reference_ik.mot`. It needs the package opensim (the extra `oracles`). It prints the figures, with
 the time that a frame takes in both: run it on an idle machine.
 """
@@ -15,6 +15,7 @@ from time import process_time
 from typing import Any, Final
 
 import numpy as np
+from click import echo
 from numpy.typing import NDArray
 
 from stagecache.models import (
@@ -83,7 +84,9 @@ def differences(one: Table, other: Table) -> Array:
 
 def goals(model: Model, angles: Table, markers: Table, tasks: IKTasks) -> Array:
     """Return the goal of each frame at some coordinates, by its formula."""
-    used = [label for label in markers.labels if tasks.markers.get(label) and label in model.markers]
+    used = [
+        label for label in markers.labels if tasks.markers.get(label) and label in model.markers
+    ]
     weights = np.array([tasks.markers[label] for label in used])
     seen = markers.columns(used).values
     state, found = model.system.new_state(), []
@@ -158,13 +161,15 @@ def main() -> None:
     own = found()
     milliseconds = 1e3 * (process_time() - before) / len(own.frames)
     gaps = differences(own.coordinates, reference())
-    print(f"reference .mot: RMS {np.sqrt(np.mean(gaps**2)):.4f} degrees, largest {np.abs(gaps).max():.4f}")
-    print(f"forward kinematics at {POSES} poses: largest difference {forward_kinematics():.1e}")
+    rms, most = np.sqrt(np.mean(gaps**2)), np.abs(gaps).max()
+    echo(f"reference .mot: RMS {rms:.4f} degrees, largest {most:.4f}")
+    echo(f"forward kinematics at {POSES} poses: largest difference {forward_kinematics():.1e}")
     angles, theirs = opensim_angles()
     seen = markers.between(*tasks.time_range)
     ratio = goals(subject(), own.coordinates, seen, tasks) / goals(subject(), angles, seen, tasks)
-    print(f"goal by OpenSim's: largest {ratio.max():.8f}, least {ratio.min():.8f}")
-    print(f"a frame: {milliseconds:.2f} ms, OpenSim {theirs:.2f} ms: {milliseconds / theirs:.3f}")
+    echo(f"goal by OpenSim's: largest {ratio.max():.8f}, least {ratio.min():.8f}")
+    part = milliseconds / theirs
+    echo(f"a frame: {milliseconds:.2f} ms, OpenSim {theirs:.2f} ms: {part:.3f}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """The numbers that OpenSim finds for small models: python -m tests.models.opensim_results.
 
-It needs the package opensim (the extra `oracles`), and writes `opensim_results.json`: for each model
-some random values of the coordinates, and the poses of bodies, positions of markers, and errors of
-constraints there.
+It needs the package opensim (the extra `oracles`), and writes `opensim_results.json`: for each
+model some random values of the coordinates, and the poses of bodies, positions of markers, and
+errors of constraints there.
 """
 
 import json
@@ -29,17 +29,25 @@ def results_of(text: str, seed: int) -> dict[str, Any]:
         state = model.initSystem()
     random.seed(seed)
     names = [c.getName() for c in each(model.getCoordinateSet())]
-    found: dict[str, Any] = {"coordinates": names, "q": [], "bodies": [], "markers": [], "errors": []}
+    found: dict[str, Any] = {
+        "coordinates": names,
+        "q": [],
+        "bodies": [],
+        "markers": [],
+        "errors": [],
+    }
     for _ in range(POSES):
         q = [round(random.uniform(-1.4, 1.4), 3) for _ in names]
         found |= {"q": [*found["q"], q]}
         for coordinate, value in zip(each(model.getCoordinateSet()), q, strict=True):
             coordinate.setValue(state, value, False)
         model.realizeVelocity(state)
-        bodies = {b.getName(): matrix_of(b.getTransformInGround(state))
-                  for b in each(model.getBodySet())}
-        markers = {m.getName(): vector_of(m.getLocationInGround(state))
-                   for m in each(model.getMarkerSet())}
+        bodies = {
+            b.getName(): matrix_of(b.getTransformInGround(state)) for b in each(model.getBodySet())
+        }
+        markers = {
+            m.getName(): vector_of(m.getLocationInGround(state)) for m in each(model.getMarkerSet())
+        }
         errors = state.getQErr()
         found["bodies"].append(bodies)
         found["markers"].append(markers)
@@ -68,7 +76,9 @@ def main() -> None:
 
     found = {name: results_of(text, seed) for seed, (name, text) in enumerate(SMALL.items())}
     content = {"made by": f"OpenSim {opensim.GetVersion()}", "models": found}
-    RESULTS.write_text(json.dumps(content, indent=None, separators=(",", ":")) + "\n", encoding="utf-8")
+    RESULTS.write_text(
+        json.dumps(content, indent=None, separators=(",", ":")) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":

@@ -164,8 +164,10 @@ def of_axes() -> str:
 
 def of_no_coordinate() -> str:
     """Return a model of a CustomJoint that does not move, and of a joint on it."""
-    parts = [("", axis, "<Constant><value>0.3</value></Constant>") for axis in
-             ("1 0 0", "0 1 0", "0 0 1") * 2]
+    parts = [
+        ("", axis, "<Constant><value>0.3</value></Constant>")
+        for axis in ("1 0 0", "0 1 0", "0 0 1") * 2
+    ]
     still = custom(*parts, coordinates=[])
     pin = joint("PinJoint", "pin", "/bodyset/b", "/bodyset/c", ["q0"])
     return document(still + pin, ["b", "c"])
@@ -185,13 +187,16 @@ def of_offsets() -> str:
     bodies = body("b", f"<components>{deep}</components>") + body("c")
     frames = frame("here", "/bodyset/b/deep/deeper") + frame("there", "../../../bodyset/c")
     frames += frame("over", "../here")
-    joints = joint("PinJoint", "first", "/ground", "/bodyset/b", ["q0"]) + f"""
+    joints = (
+        joint("PinJoint", "first", "/ground", "/bodyset/b", ["q0"])
+        + f"""
     <PinJoint name="second">
       <socket_parent_frame>over</socket_parent_frame>
       <socket_child_frame>/jointset/second/there</socket_child_frame>
       <coordinates>{coordinate("q1")}</coordinates>
       <frames>{frames}</frames>
     </PinJoint>"""
+    )
     markers = "".join(
         f'<Marker name="m{i}"><socket_parent_frame>{path}</socket_parent_frame>'
         "<location>0.1 0.2 0.3</location></Marker>"
@@ -269,7 +274,8 @@ def constrained(constraint: str) -> str:
         for b in "bc"
     )
     return document(
-        joints, ["b", "c"],
+        joints,
+        ["b", "c"],
         f"<ConstraintSet><objects>{constraint}</objects></ConstraintSet>",
     )
 
@@ -307,8 +313,10 @@ CONSTRAINTS: Final = {
 
 SMALL: Final = {
     **{kind: of_joint(kind) for kind in JOINTS},
-    **{f"{kind}, reversed": of_joint(kind, is_reversed=True)
-       for kind in ("PinJoint", "UniversalJoint", "WeldJoint")},
+    **{
+        f"{kind}, reversed": of_joint(kind, is_reversed=True)
+        for kind in ("PinJoint", "UniversalJoint", "WeldJoint")
+    },
     **{name: of_function(function) for name, function in FUNCTIONS.items()},
     "axes": of_axes(),
     "offsets": of_offsets(),

@@ -84,7 +84,11 @@ def test_custom_joints_are_simple_ones_where_these_move_alike(
 
 def test_a_slide_along_any_axis_is_a_slider(write: Write) -> None:
     still = [("", axis, made.CONSTANT) for axis in ("1 0 0", "0 1 0", "0 0 1")]
-    slide = ("q0", "0 0.6 -0.8", "<LinearFunction><coefficients>-1 0</coefficients></LinearFunction>")
+    slide = (
+        "q0",
+        "0 0.6 -0.8",
+        "<LinearFunction><coefficients>-1 0</coefficients></LinearFunction>",
+    )
     joint = made.custom(*still, slide, *still[:2], coordinates=["q0"])
     model = loaded(write(made.document(joint, ["b"])))
     assert type(model.bodies["b"].mobilizer) is Slider
@@ -101,7 +105,9 @@ def test_coordinates_have_defaults_ranges_clamps_and_locks(write: Write) -> None
         made.coordinate("q1"),
         made.coordinate("q1", default_value=0.3, range="-0.5 0.4", clamped="true"),
     )
-    text = text.replace(made.coordinate("q2"), made.coordinate("q2", default_value=7, locked="true"))
+    text = text.replace(
+        made.coordinate("q2"), made.coordinate("q2", default_value=7, locked="true")
+    )
     model = loaded(write(text))
     state = model.system.new_state()
     one, two = model.coordinates["q1"], model.coordinates["q2"]
@@ -148,7 +154,8 @@ def test_what_is_left_out_is_in_one_warning(write: Write) -> None:
     more = (
         f"<ForceSet><objects>{forces}<BushingForce name='x' /></objects></ForceSet>"
         "<ContactGeometrySet><objects><ContactSphere name='heel' /></objects></ContactGeometrySet>"
-        "<ConstraintSet><objects><RollingOnSurfaceConstraint name='roll' /></objects></ConstraintSet>"
+        "<ConstraintSet><objects><RollingOnSurfaceConstraint name='roll' /></objects>"
+        "</ConstraintSet>"
     )
     joint = made.joint("PinJoint", "j", "/ground", "/bodyset/b", ["q0"])
     path = write(made.document(joint, ["b"], more))
@@ -240,12 +247,16 @@ def test_points_that_do_not_ascend_are_refused_with_their_line(write: Write) -> 
 
 
 def test_a_function_of_several_coordinates_is_refused(write: Write) -> None:
-    text = SMALL["axes"].replace("<coordinates>q0</coordinates>", "<coordinates>q0 q1</coordinates>")
+    text = SMALL["axes"].replace(
+        "<coordinates>q0</coordinates>", "<coordinates>q0 q1</coordinates>"
+    )
     assert "is a function of several coordinates" in refused(text, write)
 
 
 def test_a_coordinate_that_moves_nothing_is_refused(write: Write) -> None:
-    text = SMALL["axes"].replace(made.coordinate("q2"), made.coordinate("q2") + made.coordinate("idle"))
+    text = SMALL["axes"].replace(
+        made.coordinate("q2"), made.coordinate("q2") + made.coordinate("idle")
+    )
     assert "coordinate 'idle' moves nothing" in refused(text, write)
 
 

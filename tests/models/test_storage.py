@@ -10,7 +10,9 @@ from stagecache.errors import FileFormatError, WrongTypeError
 from stagecache.models import Table, load_osim, read_mot, read_sto, write_mot, write_sto
 from tests.models.conftest import Write
 
-HEADER = "Coordinates\nversion=1\nnRows=2\nnColumns=3\ninDegrees={}\n\nUnits are S.I.\n\nendheader\n"
+HEADER = (
+    "Coordinates\nversion=1\nnRows=2\nnColumns=3\ninDegrees={}\n\nUnits are S.I.\n\nendheader\n"
+)
 ROWS = "time\tq0\tq1\n0.0\t90\t0.5\n0.1\t45\t0.6\n"
 
 
@@ -48,7 +50,9 @@ def test_columns_of_states_are_those_of_coordinates(
     assert read_sto(path, model=load_osim(small("PlanarJoint"))).units == ("rad", "")
 
 
-def test_spaces_separate_columns_as_well_and_labels_may_have_them_between_tabs(write: Write) -> None:
+def test_spaces_separate_columns_as_well_and_labels_may_have_them_between_tabs(
+    write: Write,
+) -> None:
     assert read_sto(write(HEADER.format("no") + ROWS.replace("\t", "  "))).labels == ("q0", "q1")
     rows = ROWS.replace("q0", "left knee")
     assert read_sto(write(HEADER.format("no") + rows)).labels == ("left knee", "q1")

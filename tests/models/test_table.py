@@ -20,7 +20,12 @@ def points() -> Table:
 def test_columns_and_units_are_found_by_label() -> None:
     table = angles()
     np.testing.assert_array_equal(table["knee"], [1.0, 3.0, 5.0])
-    assert (table.unit("knee"), "hip" in table, "toe" in table, len(table)) == ("rad", True, False, 3)
+    assert (table.unit("knee"), "hip" in table, "toe" in table, len(table)) == (
+        "rad",
+        True,
+        False,
+        3,
+    )
     with pytest.raises(UnknownItemError, match="did you mean 'knee'"):
         table["kneee"]
     with pytest.raises(ValueError, match="read-only"):

@@ -53,7 +53,9 @@ def test_positions_are_in_meters(write: Write) -> None:
     ("unit", "length"), [("m", 1.0), ("cm", 0.01), ("MM", 0.001), ("in", 0.0254), ("meters", 1.0)]
 )
 def test_units_are_converted(unit: str, length: float, write: Write) -> None:
-    np.testing.assert_allclose(read(trc(FIRST, unit=unit), write)["knee"], [[length * i for i in (1, 2, 3)]])
+    np.testing.assert_allclose(
+        read(trc(FIRST, unit=unit), write)["knee"], [[length * i for i in (1, 2, 3)]]
+    )
 
 
 @pytest.mark.parametrize("row", ["1\t0.0\t\t\t\t1\t2\t3", "1\t0.0\tNaN\tNaN\tnan\t1\t2\t3"])
@@ -71,7 +73,9 @@ def test_rows_may_be_cut_after_the_last_marker_that_is_there(write: Write) -> No
 
 def test_markers_at_exactly_zero_are_lost_and_named(write: Write) -> None:
     text = trc("1\t0.0\t0\t0.0\t0\t1\t2\t3", SECOND, "3\t0.2\t0\t0\t0\t0\t5\t0")
-    with pytest.warns(ModelWarning, match=r"exactly 0, 0, 0 are taken as lost: hip in 2 frames$") as caught:
+    with pytest.warns(
+        ModelWarning, match=r"exactly 0, 0, 0 are taken as lost: hip in 2 frames$"
+    ) as caught:
         table = read(text, write)
     assert np.isnan(table["hip"][[0, 2]]).all()
     assert not np.isnan(table["knee"]).any()

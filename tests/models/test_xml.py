@@ -19,7 +19,9 @@ BOMB = '<!DOCTYPE a [<!ENTITY b "ha"><!ENTITY c "&b;&b;&b;&b;">]><a>&c;</a>'
 OUTSIDE = '<!DOCTYPE a [<!ENTITY b SYSTEM "file:///etc/hostname">]><a>&b;</a>'
 
 
-@pytest.mark.parametrize("text", [BOMB, OUTSIDE, "<!DOCTYPE a><a />", '<!DOCTYPE a SYSTEM "a.dtd"><a/>'])
+@pytest.mark.parametrize(
+    "text", [BOMB, OUTSIDE, "<!DOCTYPE a><a />", '<!DOCTYPE a SYSTEM "a.dtd"><a/>']
+)
 def test_document_types_and_entities_are_refused(text: str, write: Write) -> None:
     assert "x.xml, line 1: has a document type or an entity" in refused(text, write)
 
@@ -79,5 +81,6 @@ def test_numbers_are_those_of_files(text: str, found: float | None) -> None:
 
 def test_counts_may_be_written_as_floats() -> None:
     assert [reading.whole(text) for text in ("3", "3.0", "3.5", "-1", "x", "nan")] == [
-        *(3, 3), *(None,) * 4,
+        *(3, 3),
+        *(None,) * 4,
     ]

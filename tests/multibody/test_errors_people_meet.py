@@ -23,7 +23,10 @@ def arms() -> MultibodySystem:
     system = MultibodySystem()
     for name in ("left", "right"):
         system.matter.add_body(
-            name, system.matter.ground, Pin(), coordinates=[Coordinate(f"{name}_angle")],
+            name,
+            system.matter.ground,
+            Pin(),
+            coordinates=[Coordinate(f"{name}_angle")],
             mass_properties={"mass": 1.0, "center": [1.0, 0.0, 0.0], "inertia": [1.0, 2.0, 2.0]},
         )
     return system
@@ -74,7 +77,9 @@ def test_a_coupler_that_cannot_be_pickled_names_its_function() -> None:
     tied = [(body, 0) for body in system.matter.bodies[1:]]
     system.add(CoordinateCouplerConstraint(tied, function=difference), "good")
     pickle.loads(pickle.dumps(system.new_state()))
-    coupler = CoordinateCouplerConstraint(tied, function=difference, gradient=lambda x: [factor, -2])
+    coupler = CoordinateCouplerConstraint(
+        tied, function=difference, gradient=lambda x: [factor, -2]
+    )
     with pytest.raises(NotPicklableError) as caught:
         pickle.dumps(coupler.gradient)
     assert caught.value.what == (
@@ -93,7 +98,9 @@ def test_a_system_with_a_closure_says_so_when_it_is_pickled() -> None:
 
 def test_a_simulation_in_which_nothing_can_move_says_so() -> None:
     system = arms()
-    with pytest.warns(RuntimeWarning, match="nothing moves left, right: there is no force") as caught:
+    with pytest.warns(
+        RuntimeWarning, match="nothing moves left, right: there is no force"
+    ) as caught:
         simulate(system, system.new_state(), 0.01)
     assert caught[0].filename == __file__
 

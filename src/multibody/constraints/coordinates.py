@@ -14,8 +14,8 @@ A coordinate x is one q of a joint, by its number. Its rate is a row of N, times
 where a mobilizer has no N, it is just u.
 """
 
-from abc import abstractmethod
 import pickle
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, ClassVar, final

@@ -193,9 +193,7 @@ class FunctionBased(AbstractMobilizer):
         last = len(self._rotations) - 1
         for k, (axis, function, i) in enumerate(self._rotations):
             x, y, z = axis
-            found.append(
-                axis if not k else _vector([r[0] * x + r[1] * y + r[2] * z for r in rows])
-            )
+            found.append(axis if not k else _vector([r[0] * x + r[1] * y + r[2] * z for r in rows]))
             if k < last:
                 turn = _rotation(axis, function.value(q[i]))
                 rows = [_times(row, turn) for row in rows] if k else _transposed(turn)

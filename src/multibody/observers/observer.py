@@ -33,7 +33,7 @@ from stagecache.state.stage import Stage
 from stagecache.state.state import State
 
 AXES: Final = "xyz"
-Mesh = tuple[Indices, Indices]
+Mesh = tuple[Indices, ...]
 """Rows and columns of a block of a matrix, as `numpy.ix_` has them."""
 
 
@@ -505,7 +505,7 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
             self._turns = self._turns_of(layout, start) if known else None
 
     def _bent_joints(self, layout: TreeLayout, start: int) -> list[tuple[Joint, Mesh, Mesh]]:
-        """Return joints that bend by themselves, each with its free q: which these are, of its q."""
+        """Return joints that bend by themselves: blocks of the free q, and of their own q."""
         found: list[tuple[Joint, Mesh, Mesh]] = []
         for joint in layout.bent:
             free = [self.free_q_index_of_q(start + q) for q in range(joint.q.start, joint.q.stop)]
