@@ -133,7 +133,7 @@ def write_subject(path: Path) -> None:
 
 
 def true_angles(model: Model) -> Table:
-    """How it walks: the coordinates over time [rad and m]."""
+    """The walk: the coordinates over time [rad and m]."""
     times = np.linspace(0.0, SECONDS, FRAMES)
     phase = 2.0 * np.pi * times
     columns = dict.fromkeys(model.coordinates, np.zeros(FRAMES))

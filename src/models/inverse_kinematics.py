@@ -42,7 +42,7 @@ ACCURACY: Final = 1e-5
 """The default accuracy of the goal: 1e-5 of its least value."""
 
 IMPLAUSIBLE: Final = 20.0
-"""How many times as large or small as the model observations are refused as of another unit."""
+"""Ratio of sizes, of observations and the model, from which units must be wrong."""
 
 FASTEST: Final = 50.0
 """Frames per second of a page, at most."""

@@ -28,7 +28,7 @@ from stagecache.multibody import (
 from stagecache.multibody.geometry.spatial import Array
 
 ROUNDING: Final = 1e-14
-"""How far axes may be from right angles."""
+"""Deviation from right angles that axes may have."""
 
 
 def simplest(mobilizer: AbstractMobilizer) -> tuple[AbstractMobilizer, Transform]:

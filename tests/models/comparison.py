@@ -30,6 +30,7 @@ from stagecache.models import (
     read_mot,
     read_trc,
 )
+from tests.models.opensim_results import each, imported, matrix_of, vector_of
 
 VARIABLE: Final = "STAGECACHE_OPENSIM"
 POSES: Final = 200
@@ -108,11 +109,7 @@ def goals(model: Model, angles: Table, markers: Table, tasks: IKTasks) -> Array:
 
 def forward_kinematics(poses: int = POSES) -> float:
     """Return the largest difference of body frames and markers from OpenSim's, at random poses."""
-    import opensim  # noqa: PLC0415
-
-    from tests.models.opensim_results import each, matrix_of, vector_of  # noqa: PLC0415
-
-    opensim.Logger.setLevelString("off")
+    opensim = imported()
     theirs = opensim.Model(str(path_of("subject01_simbody.osim")))
     their_state = theirs.initSystem()
     model = subject()
@@ -136,9 +133,7 @@ def forward_kinematics(poses: int = POSES) -> float:
 
 def opensim_angles() -> tuple[Table, float]:
     """Return what OpenSim's own tool finds now, and the time of a frame [ms of one core]."""
-    import opensim  # noqa: PLC0415
-
-    opensim.Logger.setLevelString("off")
+    opensim = imported()
     with tempfile.TemporaryDirectory() as results:
         tool: Any = opensim.InverseKinematicsTool(str(path_of("subject01_Setup_IK.xml")))
         model = opensim.Model(str(path_of("subject01_simbody.osim")))  # the tool does not keep it

@@ -8,6 +8,8 @@ errors of constraints there.
 import json
 import random
 import tempfile
+from contextlib import chdir
+from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,11 +19,18 @@ RESULTS: Final = Path(__file__).with_name("opensim_results.json")
 POSES: Final = 4
 
 
+def imported() -> Any:
+    """Return the package opensim, which writes a log into the folder where it is imported."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        opensim = import_module("opensim")
+        opensim.Logger.removeFileSink()
+    opensim.Logger.setLevelString("off")
+    return opensim
+
+
 def results_of(text: str, seed: int) -> dict[str, Any]:
     """Return what OpenSim finds for a model."""
-    import opensim  # noqa: PLC0415
-
-    opensim.Logger.setLevelString("off")
+    opensim = imported()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "small.osim"
         path.write_text(text, encoding="utf-8")
@@ -72,8 +81,7 @@ def matrix_of(x: Any) -> list[list[float]]:
 
 def main() -> None:
     """Write the file."""
-    import opensim  # noqa: PLC0415
-
+    opensim = imported()
     found = {name: results_of(text, seed) for seed, (name, text) in enumerate(SMALL.items())}
     content = {"made by": f"OpenSim {opensim.GetVersion()}", "models": found}
     RESULTS.write_text(

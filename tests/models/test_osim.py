@@ -16,7 +16,7 @@ from stagecache.models import Model, ModelWarning, load_osim
 from stagecache.multibody import Gimbal, Gravity, MobilizedBody, Pin, Slider, Universal, Weld
 from tests.models import small_models as made
 from tests.models.conftest import Write
-from tests.models.opensim_results import RESULTS
+from tests.models.opensim_results import RESULTS, results_of
 from tests.models.small_models import SMALL
 
 FOUND: dict[str, Any] = json.loads(RESULTS.read_text(encoding="utf-8"))["models"]
@@ -54,6 +54,17 @@ def test_bodies_and_markers_are_where_opensim_has_them(
             )
         else:
             np.testing.assert_allclose(state.qerr, errors, atol=EXACT)
+
+
+@pytest.mark.opensim
+@pytest.mark.parametrize("name", ["FreeJoint", "SimmSpline", "version 2", "WeldConstraint"])
+def test_the_numbers_are_those_that_opensim_finds_now(name: str) -> None:
+    pytest.importorskip("opensim")
+    found = results_of(SMALL[name], list(SMALL).index(name))
+    assert found["q"] == FOUND[name]["q"]
+    for own, kept in zip(found["bodies"], FOUND[name]["bodies"], strict=True):
+        for body, pose in own.items():
+            np.testing.assert_allclose(pose, kept[body], atol=EXACT)
 
 
 def test_a_joint_that_does_not_move_is_a_weld(write: Write) -> None:

@@ -185,7 +185,7 @@ class Trajectory:
 
     @property
     def frames(self) -> tuple[Any, ...]:
-        """What `Assembler.track_all` has found in each row: a `FrameResult`. Else it is empty.
+        """A `FrameResult` for each row of `Assembler.track_all`; otherwise empty.
 
         It goes with slices, and is not saved.
         """
