@@ -45,7 +45,8 @@ WHOLE = {
     *("PointInPlaneConstraint", "PointOnLineConstraint", "ConstantAngleConstraint"),
     *("ConstantOrientationConstraint", "CoordinateCouplerConstraint"),
     *("ConstantCoordinateConstraint", "Sinusoid", "Steady", "FunctionBased"),
-    *("Linear", "Polynomial", "NaturalCubicSpline"),
+    *("Linear", "Polynomial", "NaturalCubicSpline", "SimmSpline", "PiecewiseLinear"),
+    *("LeftOut", "ModelMarker", "ModelWarning", "IKTasks", "CoordinateTask"),
     *("Gravity", "MobilitySpring", "MobilityDamper", "MobilityConstantForce", "MobilityStop"),
     *("TwoPointSpring", "TwoPointDamper", "LinearBushing", "CustomForce"),
 }

@@ -105,7 +105,8 @@ def write_subject(path: Path) -> None:
     pelvis = {i: (f"pelvis_{name}", LINEAR) for i, name in enumerate(names)}
     joints = joint("pelvis", "/ground", "/bodyset/pelvis", "0 0 0", pelvis)
     joints += leg("r", "0.08") + leg("l", "-0.08")
-    bodies = "".join(f'\n      <Body name="{body}"><mass>1</mass></Body>' for body in MARKERS)
+    inertia = "<mass>1</mass><inertia>0.01 0.01 0.01 0 0 0</inertia>"
+    bodies = "".join(f'\n      <Body name="{body}">{inertia}</Body>' for body in MARKERS)
     markers = "".join(
         f"""
       <Marker name="{name}">
