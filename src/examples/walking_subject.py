@@ -148,7 +148,7 @@ def true_angles(model: Model) -> Table:
         columns[f"knee_{side}"] = -0.5 + 0.45 * np.cos(phase + shift + 0.9)
         columns[f"ankle_{side}"] = 0.2 * np.sin(phase + shift)
     units = [model.units[name] for name in columns]
-    return Table(times, columns, np.column_stack([*columns.values()]), units)
+    return Table(times, [*columns], np.column_stack([*columns.values()]), units)
 
 
 def write_trial(path: Path, model: Model) -> None:

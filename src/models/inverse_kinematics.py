@@ -19,7 +19,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from stagecache.assembly import Assembler, AssemblyCondition, FrameResult, QValue
-from stagecache.checks import did_you_mean, require_count, require_type, wrong_type
+from stagecache.checks import did_you_mean, require_count, require_type
 from stagecache.decorations import DecorativePoint
 from stagecache.errors import (
     NoObservationError,
@@ -27,7 +27,7 @@ from stagecache.errors import (
     UnknownItemError,
     listed,
 )
-from stagecache.models.model import Model
+from stagecache.models.model import Model, checked_weights
 from stagecache.models.table import Table
 from stagecache.models.tasks import CoordinateTask, IKTasks
 from stagecache.models.trc import size_of
@@ -247,6 +247,9 @@ def inverse_kinematics(
         "a Table of points",
         "pass what read_trc() has returned, or Table(times, names, positions)",
     )
+    if coordinates is not None:
+        what = "inverse_kinematics(coordinates=...): not a table"
+        require_type(coordinates, Table, what, "a Table", "pass what read_mot() has returned")
     tasks = _tasks_of(weights, model)
     used = _used(model, markers, tasks)
     observed = markers.columns(used).between(*tasks.time_range)
@@ -257,7 +260,7 @@ def inverse_kinematics(
     assembler.system_constraints_weight = tasks.constraint_weight
     targets = _add_coordinates(assembler, model, tasks, coordinates, observed.times)
     observations: dict[AssemblyCondition, Array] = {observer: observed.values, **targets}
-    state = model.system.in_assembly_coordinates(model.new_state())
+    state = model.system.in_assembly_coordinates(model.system.new_state())
     import stagecache.assembly.methods.assembling  # noqa: F401, PLC0415  # not a part of a frame
 
     start = perf_counter()
@@ -287,15 +290,8 @@ def _tasks_of(weights: Any, model: Model) -> IKTasks:
     """Return tasks; by default, all markers with weight 1."""
     if isinstance(weights, IKTasks):
         return weights
-    given = {} if weights is None else weights
-    if not isinstance(given, Mapping):
-        raise wrong_type(
-            given,
-            "inverse_kinematics(weights=...): not weights",
-            "a dict of names and numbers, or IKTasks",
-            "write {'Sternum': 2.0}",
-        )
-    model.require_markers(given, "inverse_kinematics(weights=...)")
+    given = checked_weights(weights, "inverse_kinematics(weights=...)")
+    model._require_markers(given, "inverse_kinematics(weights=...)")
     return IKTasks({name: given.get(name, 1.0) for name in model.markers})
 
 

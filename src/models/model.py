@@ -15,7 +15,7 @@ from typing import Any, Final, final
 import numpy as np
 from attrs import field, frozen
 
-from stagecache.checks import did_you_mean
+from stagecache.checks import did_you_mean, wrong_type
 from stagecache.errors import UnknownMarkerError, listed, short_repr
 from stagecache.models.reading import shown
 from stagecache.multibody import JointCoordinate, MatterSubsystem, MobilizedBody, MultibodySystem
@@ -127,10 +127,6 @@ class Model:
         """All coordinates by name, in the order of the tree."""
         return _named(self.matter.coordinates)
 
-    def new_state(self) -> State:
-        """Return a State with the default values of all coordinates."""
-        return self.system.new_state()
-
     def new_markers(self, weights: Mapping[str, float] | None = None) -> Markers:
         """Return the markers of the model as a condition for an Assembler.
 
@@ -143,10 +139,10 @@ class Model:
         ------
         UnknownMarkerError
             The model does not have a marker that has a weight.
-        ShapeError, NotANumberError, OutOfRangeError
+        WrongTypeError, ShapeError, NotANumberError, OutOfRangeError
         """
-        given = dict(weights or {})
-        self.require_markers(given, f"the weights of markers of model {self.name!r}")
+        given = checked_weights(weights, "Model.new_markers(weights)")
+        self._require_markers(given, f"the weights of markers of model {self.name!r}")
         found = Markers()
         for marker in self.markers.values():
             weight = given.get(marker.name, 1.0)
@@ -168,12 +164,12 @@ class Model:
     @property
     def size(self) -> float:
         """The diagonal of the box around all markers and bodies in the default State [m]."""
-        state = self.new_state()
+        state = self.system.new_state()
         points = [body.pose(state).translation for body in self.matter.bodies]
         points += self.marker_positions(state).values()
         return float(np.linalg.norm(np.ptp(np.array(points), axis=0)))
 
-    def require_markers(self, names: Iterable[str], what: str) -> None:
+    def _require_markers(self, names: Iterable[str], what: str) -> None:
         """Refuse names of markers that the model does not have.
 
         Raises
@@ -192,6 +188,20 @@ class Model:
     def __repr__(self) -> str:
         counts = f"{len(self.bodies)} bodies, {len(self.coordinates)} coordinates"
         return f"Model({self.name!r}, {counts}, {len(self.markers)} markers)"
+
+
+def checked_weights(weights: Any, what: str) -> dict[str, float]:
+    """Return weights by name; none for None.
+
+    Raises
+    ------
+    WrongTypeError
+    """
+    if weights is None:
+        return {}
+    if isinstance(weights, Mapping):
+        return dict(weights)
+    raise wrong_type(weights, what, "a dict of names and numbers", "write {'Sternum': 2.0}")
 
 
 def warn_of(file: str, left_out: Iterable[LeftOut]) -> None:

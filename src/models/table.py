@@ -6,7 +6,7 @@
                                 "R.ASIS", "Sternum"          (n, m, 3)          "m", "m"
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, final
 
@@ -20,6 +20,8 @@ from stagecache.checks import (
     require_extra,
     require_name,
     require_number,
+    require_text,
+    wrong_type,
 )
 from stagecache.errors import (
     DuplicateNameError,
@@ -51,8 +53,21 @@ def _times(values: ArrayLike) -> NDArray[np.float64]:
     return found
 
 
-def _labels(values: Iterable[str]) -> tuple[str, ...]:
-    found = tuple(require_name(label, "a label of a Table") for label in values)
+def _texts(values: Any, what: str) -> list[Any]:
+    """Return the items of a list of texts.
+
+    Raises
+    ------
+    WrongTypeError
+    """
+    if isinstance(values, Sequence) and not isinstance(values, str | bytes):
+        return list(values)
+    raise wrong_type(values, what, "a list of texts", "write ['hip', 'knee']")
+
+
+def _labels(values: Sequence[str]) -> tuple[str, ...]:
+    given = _texts(values, "the labels of a Table")
+    found = tuple(require_name(label, "a label of a Table") for label in given)
     if twice := repeated(found):
         raise DuplicateNameError(
             f"a label of a Table: {twice[0]!r} is there twice",
@@ -69,12 +84,23 @@ def _values(values: ArrayLike) -> NDArray[np.float64]:
     return checked_array(values, shape, what, may_be_nan=True)
 
 
-def _units(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(values)
+def _units(values: Sequence[str]) -> tuple[str, ...]:
+    given = _texts(values, "the units of a Table")
+    return tuple(require_text(unit, "a unit of a Table") for unit in given)
+
+
+def _name(value: str) -> str:
+    return require_text(value, "the name of a Table")
 
 
 def _header(values: Mapping[str, str]) -> Mapping[str, str]:
-    return MappingProxyType(dict(values))
+    if not isinstance(values, Mapping):
+        hint = "write {'DataRate': '60'}"
+        raise wrong_type(values, "the header of a Table", "a dict of texts", hint)
+    what = "the header of a Table"
+    return MappingProxyType(
+        {require_text(k, what): require_text(v, what) for k, v in values.items()}
+    )
 
 
 @final
@@ -86,11 +112,11 @@ class Table:
     ----------
     times : (n,) array_like
         Ascending [s].
-    labels : iterable of str
+    labels : sequence of str
         One for each of m columns.
     values : (n, m) or (n, m, 3) array_like
         NaN where there is no value.
-    units : iterable of str, optional
+    units : sequence of str, optional
         One for each column: "rad", "m", or "" if it is not known. The default is "".
     name : str, optional
     header : mapping of str to str, optional
@@ -99,6 +125,7 @@ class Table:
     Raises
     ------
     ShapeError, NotANumberError, OutOfRangeError, InvalidNameError, DuplicateNameError
+    WrongTypeError
 
     Examples
     --------
@@ -114,7 +141,7 @@ class Table:
     labels: tuple[str, ...] = field(converter=_labels)
     values: NDArray[np.float64] = field(converter=_values)
     units: tuple[str, ...] = field(default=(), converter=_units)
-    name: str = ""
+    name: str = field(default="", converter=_name)
     header: Mapping[str, str] = field(factory=dict, converter=_header)
 
     def __attrs_post_init__(self) -> None:
@@ -196,9 +223,9 @@ class Table:
 
         Raises
         ------
-        UnknownItemError, DuplicateNameError
+        UnknownItemError, DuplicateNameError, WrongTypeError
         """
-        places = [self._place(label) for label in labels]
+        places = [self._place(label) for label in _texts(labels, "Table.columns(labels)")]
         units = [self.units[place] for place in places]
         return evolve(self, labels=labels, values=self.values[:, places], units=units)
 

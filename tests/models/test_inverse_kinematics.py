@@ -49,7 +49,7 @@ def seen(model: Model, rows: int = 6) -> tuple[Table, Table]:
         for name, value in zip(truth.labels, values, strict=True):
             model.coordinates[name].set(state, value)
         places.append([*model.marker_positions(state).values()])
-    return truth, Table(truth.times, model.markers, places, ["m"] * len(model.markers))
+    return truth, Table(truth.times, [*model.markers], places, ["m"] * len(model.markers))
 
 
 def test_it_finds_the_coordinates_from_which_the_markers_are(model: Model) -> None:
@@ -186,7 +186,7 @@ def test_wrong_arguments_are_refused(model: Model) -> None:
         inverse_kinematics(model, Table([0.0], ["Hat"], np.zeros((1, 1, 3))))
     with pytest.raises(WrongTypeError, match="not a model"):
         inverse_kinematics(model.system, markers)  # type: ignore[arg-type]  # is refused
-    with pytest.raises(WrongTypeError, match="not weights"):
+    with pytest.raises(WrongTypeError, match="a dict of names and numbers"):
         inverse_kinematics(model, markers, weights=3)  # type: ignore[arg-type]  # is refused
 
 
