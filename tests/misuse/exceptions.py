@@ -51,7 +51,13 @@ WITHOUT_RECIPE: Final = {
         *("AbstractNode(...)", "AbstractContinuousVariable(...)", "AbstractHandle(...)"),
     ),
     "overridden by users and called by the library, with what it has checked": (
-        *("AssemblyCondition.*", "Markers.calc_*", "Markers.check_*", "Markers.error_names"),
+        *(
+            "AssemblyCondition.*",
+            "Markers.calc_*",
+            "Markers.check_*",
+            "Markers.error_names",
+            "Markers.marker_distances",
+        ),
         *("Markers.*initialize_condition", "AbstractMobilizer.*", "AbstractMotion.*"),
         *("AbstractPairConstraint.*", "AbstractCoordinateConstraint.*", "Subsystem.*"),
         *("AbstractForce.calc_force", "AbstractForce.calc_potential_energy", "AbstractFunction.*"),
