@@ -109,7 +109,7 @@ def run(files: IKFiles, options: IKOptions, out: Console, err: Console) -> bool:
             progress=err,
         )
     print_result(out, found, _missing(tasks, found))
-    for path in _written(files, found):
+    for path in _written(files, found, err):
         print_text(out, f"wrote {path}")
     return not found.skipped
 
@@ -199,7 +199,7 @@ def _rms(gaps: Any) -> Any:
 # ---------------------------------------------------------------------- files
 
 
-def _written(files: IKFiles, found: IKResult) -> list[Path]:
+def _written(files: IKFiles, found: IKResult, err: Console) -> list[Path]:
     """Write what was asked for; return the paths."""
     made = []
     if files.output is not None:
@@ -212,7 +212,7 @@ def _written(files: IKFiles, found: IKResult) -> list[Path]:
         plot(found, files.plot)
         made.append(files.plot)
     if files.html is not None:
-        found.to_html(files.html)
+        found.animate(files.html, progress=err)
         made.append(files.html)
     return made
 

@@ -5,7 +5,7 @@ Run it: python -m stagecache.examples.urdf_arm [OUTPUT FOLDER]
 The arm is a file .urdf with four joints that turn, one that slides, and a gripper whose second
 finger mimics the first. An Assembler finds the joints for each point of a circle, and keeps them
 within their limits; then the motors are off, and the arm falls. It needs yourdfpy: pip install
-'stagecache[robots]'. With viser, a page shows the arm.
+'stagecache[robots]'. With viser, a page shows the arm, and with matplotlib a GIF.
 """
 
 import sys
@@ -149,11 +149,16 @@ def main(folder: Path) -> None:
     hand = [model.bodies["hand"].pose(state).translation[2] for state in fall]
     print(f"the hand falls from {hand[0]:.3f} m to {hand[-1]:.3f} m in 0.3 s")
 
-    try:
-        animate(model.system, [*trajectory, *fall], folder / "urdf_arm.html", frames_per_second=30)
-        print("\nwrote urdf_arm.html")
-    except MissingExtraError as missing:
-        print(missing)
+    print("\n-- What does it look like?")
+    for name, states in (
+        ("urdf_arm.html", [*trajectory, *fall]),
+        ("urdf_arm.gif", trajectory[::4]),
+    ):
+        try:
+            animate(model.system, states, folder / name)
+            print("wrote", name)
+        except MissingExtraError as missing:
+            print(missing)
 
 
 if __name__ == "__main__":

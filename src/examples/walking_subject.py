@@ -6,7 +6,7 @@ The model is a file .osim, as of a small leg model: a pelvis that moves freely, 
 with a knee whose axis slides while it bends, and feet. The trial is a file .trc of one second of
 walking, filmed a hundred times a second with noise of 3 mm; a marker is hidden for a while. Inverse
 kinematics finds the angles, which are written as a file .mot. All files are made here: replace them
-by your own.
+by your own. With matplotlib, a GIF shows the walk.
 """
 
 import sys
@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from stagecache.errors import MissingExtraError
 from stagecache.models import (
     IKResult,
     Model,
@@ -208,6 +209,13 @@ def main(folder: Path) -> None:
     for name in ("pelvis_tilt", "hip_flexion_r", "hip_rotation_r", "knee_r", "ankle_r"):
         gap = np.degrees(found.coordinates[name] - truth[name])
         print(f"{name:>15}: RMS {np.sqrt(np.mean(gap**2)):.2f}, largest {np.abs(gap).max():.2f}")
+
+    print("\n-- What does it look like?")
+    try:
+        found.animate(folder / "walking_subject.gif", most_frames=25)
+        print("wrote walking_subject.gif")
+    except MissingExtraError as missing:
+        print(missing)
 
 
 if __name__ == "__main__":

@@ -120,17 +120,18 @@ class IKResult:
         values = np.array(rows).reshape(len(rows), len(own), 3)
         return evolve(self.observed, values=values)
 
-    def to_html(
+    def animate(
         self, path: str | PathLike[str], *, most_frames: int = 300, progress: Progress = None
     ) -> Path:
-        """Write the moving bodies with observed markers and those of the model, one page.
+        """Write the moving bodies with observed markers and those of the model.
 
-        Markers of the model are dark, observed ones are orange. The page is as `animate` makes it.
+        Markers of the model are dark, observed ones are orange. The file is as `stagecache.animate`
+        makes it: a page, or a GIF.
 
         Parameters
         ----------
         path : str or os.PathLike
-            A name that ends in ".html".
+            A name that ends in ".html" or ".gif".
         most_frames : int
             Of more frames, and of more than 50 a second, every second, third, ... is shown.
         progress : bool or rich.console.Console, optional
@@ -139,10 +140,10 @@ class IKResult:
         Raises
         ------
         MissingExtraError
-            viser is not installed (the extra `viewer`).
+            viser is not installed (the extra `viewer`), or for a GIF matplotlib (`viz`).
         PictureError, OutOfRangeError, OSError
         """
-        most = require_count(most_frames, 1, "IKResult.to_html(most_frames=...)")
+        most = require_count(most_frames, 1, "IKResult.animate(most_frames=...)")
         times = self.observed.times
         rate = (len(times) - 1) / float(np.ptp(times)) if np.ptp(times) else 25.0
         step = max(1, ceil(len(times) / most), ceil(rate / FASTEST))

@@ -99,3 +99,11 @@ def test_a_plot_is_drawn(files: Path, tmp_path: Path) -> None:
     result = run(files, "--to", "0.05", "--plot", str(tmp_path / "angles.xyz"))
     assert result.exit_code == 1
     assert "not a picture that can be written" in result.output
+
+
+@pytest.mark.skipif(find_spec("viser") is None, reason="needs viser (the extra viewer)")
+def test_a_page_is_written(files: Path, tmp_path: Path) -> None:
+    page = tmp_path / "walk.html"
+    result = run(files, "--to", "0.02", "--html", str(page))
+    assert result.exit_code == 0, result.output
+    assert page.stat().st_size > 100_000

@@ -71,7 +71,7 @@ WITHOUT_RECIPE: Final = {
     "opens a port, or needs a package of an extra": (
         "LiveView.serve",
         "Trajectory.to_zarr",
-        "IKResult.to_html",
+        "IKResult.animate",
     ),
     "a strategy of Hypothesis, which checks it when it draws": ("systems", "graphs", "structures"),
 }

@@ -1,5 +1,6 @@
 """Inverse kinematics of a model and a table of markers."""
 
+from importlib.util import find_spec
 from math import inf
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from stagecache import Assembler
 from stagecache.errors import (
     NoObservationError,
     ObservationError,
+    OutOfRangeError,
+    PictureError,
     UnknownItemError,
     UnknownMarkerError,
     WrongTypeError,
@@ -213,3 +216,19 @@ def test_track_all_tells_of_each_row_and_slices_keep_it(model: Model) -> None:
     assert observer.weight("R.Toe") == 2.0
     with pytest.raises(UnknownMarkerError):
         model.new_markers({"Hat": 1.0})
+
+
+@pytest.mark.skipif(find_spec("viser") is None, reason="needs viser (the extra viewer)")
+def test_a_page_shows_the_bodies_and_both_kinds_of_markers(model: Model, tmp_path: Path) -> None:
+    _, markers = seen(model, 3)
+    values = markers.values.copy()
+    values[1, 0] = np.nan
+    found = inverse_kinematics(model, evolve(markers, values=values))
+    page = found.animate(tmp_path / "walk.html", progress=False)
+    text = page.read_text(encoding="utf-8")
+    assert "<title>walker</title>" in text
+    assert "http://" not in text.partition("<script")[0]
+    with pytest.raises(OutOfRangeError):
+        found.animate(tmp_path / "walk.html", most_frames=0)
+    with pytest.raises(PictureError):
+        found.animate(tmp_path / "walk.txt")
