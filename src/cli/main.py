@@ -423,7 +423,7 @@ Examples:
 @click.option(
     "--accuracy",
     type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
-    default=1e-5,
+    default=1e-4,
     show_default=True,
     metavar="NUMBER",
     help="Relative accuracy of the goal of each frame.",

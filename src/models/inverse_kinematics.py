@@ -18,7 +18,7 @@ from typing import Any, Final, Literal, final
 import numpy as np
 from attrs import evolve, frozen
 
-from stagecache.assembly import Assembler, AssemblyCondition, FrameResult, QValue
+from stagecache.assembly import Assembler, AssemblyCondition, FrameResult
 from stagecache.checks import did_you_mean, require_count, require_type
 from stagecache.decorations import DecorativePoint
 from stagecache.errors import (
@@ -29,6 +29,7 @@ from stagecache.errors import (
 )
 from stagecache.models.model import Model, checked_weights
 from stagecache.models.table import Table
+from stagecache.models.targets import CoordinateTargets
 from stagecache.models.tasks import CoordinateTask, IKTasks
 from stagecache.models.trc import size_of
 from stagecache.multibody.geometry.spatial import Array
@@ -38,8 +39,8 @@ from stagecache.progress import Progress
 from stagecache.state.state import State
 from stagecache.study.trajectory.trajectory import Trajectory
 
-ACCURACY: Final = 1e-5
-"""The default accuracy of the goal: 1e-5 of its least value."""
+ACCURACY: Final = 1e-4
+"""The default accuracy of the goal: 1e-4 of its least value."""
 
 IMPLAUSIBLE: Final = 20.0
 """Ratio of sizes, of observations and the model, from which units must be wrong."""
@@ -344,8 +345,7 @@ def _observer(model: Model, weights: dict[str, float]) -> Markers:
 def _add_coordinates(
     assembler: Assembler, model: Model, tasks: IKTasks, table: Table | None, times: Array
 ) -> dict[AssemblyCondition, Array]:
-    """Add tasks of coordinates; return the targets of each in each frame."""
-    found: dict[AssemblyCondition, Array] = {}
+    """Add the tasks of coordinates as one condition; return its values in each frame."""
     for task in tasks.coordinates:
         if task.name not in model.coordinates:
             raise UnknownItemError(
@@ -354,13 +354,16 @@ def _add_coordinates(
                 repr(task.name),
                 did_you_mean(task.name, model.coordinates) or "remove the task",
             )
-        if not task.weight:
-            continue
-        coordinate = model.coordinates[task.name]
-        values = _targets(task, coordinate.default, table, times)
-        condition = QValue(coordinate.body, coordinate.index, coordinate.default, task.name)
-        found[assembler.add_goal(condition, task.weight)] = values
-    return found
+    used = [task for task in tasks.coordinates if task.weight]
+    if not used:
+        return {}
+    own = [model.coordinates[task.name] for task in used]
+    values = np.column_stack(
+        [_targets(task, one.default, table, times) for task, one in zip(used, own, strict=True)]
+    )
+    weights = np.array([task.weight for task in used])
+    first = np.array([one.default for one in own])
+    return {assembler.add_goal(CoordinateTargets(own, weights, first)): values}
 
 
 def _targets(task: CoordinateTask, default: float, table: Table | None, times: Array) -> Array:

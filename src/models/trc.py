@@ -13,7 +13,7 @@ Cells are separated by tabs. Positions are converted to meters.
 """
 
 import warnings
-from math import isfinite, nan
+from math import inf, isfinite, nan
 from os import PathLike
 from pathlib import Path
 from typing import Final
@@ -152,7 +152,7 @@ class _Trc:
             if any(cell.strip() for cell in cells[width:]):
                 expected = f"{width} cells, for {markers} markers"
                 raise bad(self._where(line), "has too many cells", expected, f"{len(cells)}")
-            numbers = [self._number(cell, line, i) for i, cell in enumerate(cells[:width])]
+            numbers = self._numbers(cells[:width], line)
             numbers += [nan] * (width - len(numbers))
             if not isfinite(numbers[1]):
                 raise bad(self._where(line), "has no time", "a time in the second cell", "none")
@@ -160,10 +160,20 @@ class _Trc:
             rows.append(numbers[2:])
         return times, np.array(rows, np.float64).reshape(len(rows), markers, 3)
 
+    def _numbers(self, cells: list[str], line: int) -> list[float]:
+        """Return the numbers of a row; quickly where it has neither gaps nor faults."""
+        try:
+            found = list(map(float, cells))
+        except ValueError:
+            found = [inf]
+        if isfinite(sum(found)) and "_" not in self.lines[line]:
+            return found
+        return [self._number(cell, line, i) for i, cell in enumerate(cells)]
+
     def _number(self, cell: str, line: int, place: int) -> float:
         text = cell.strip()
         found = number(text) if text else nan
-        if found is None or abs(found) == float("inf"):
+        if found is None or abs(found) == inf:
             where = f"{self._where(line)}, cell {place + 1}"
             raise bad(where, "is not a number", "a number, or nothing for a gap", repr(text[:40]))
         return found

@@ -150,6 +150,8 @@ def opensim_angles() -> tuple[Table, float]:
 
 def main() -> None:
     """Print the figures."""
+    if folder() is None:
+        raise SystemExit(f"set {VARIABLE} to the folder that has gait2354")
     markers, tasks = trial()
     found()  # imports and first frames
     before = process_time()

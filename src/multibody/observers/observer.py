@@ -79,7 +79,7 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
     """The shape of one observation."""
 
     _knows_bends: ClassVar[bool] = False
-    """True if `_bends_within` counts: deviations are differences of positions."""
+    """True if `bends` of mobilizers count: deviations are differences of positions."""
 
     needs = Stage.MODEL
 
@@ -372,28 +372,26 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
         found = np.where(self._turns, whole, np.where(self._turns.T, whole.T, 0.0))
         if self._bent:
             forces = own * tables.frame.factors if weighted else own
-            for joint, free, kept in self._bent:
-                bends = self._bends_within(state, joint, table, places, forces)
+            wrenches = self._wrenches(state, table, places, forces)
+            q = self._matter.tree_poses(state).q
+            for (joint, free, kept), wrench in zip(self._bent, wrenches, strict=True):
+                bends: Array = np.array(joint.mobilizer.bends(q[joint.q].tolist())) @ wrench
                 found[free] = whole[free] + bends[kept]
         return found
 
-    def _bends_within(
-        self, state: State, joint: Joint, table: StationTable, places: Array, forces: Array
-    ) -> Array:
-        """Return the bends of the axes of a joint, times forces (k, 3) at places, (nu, nu).
+    def _wrenches(self, state: State, table: StationTable, places: Array, forces: Array) -> Array:
+        """Return moment and force of forces (k, 3) at places on what is outboard of bent joints.
 
-        See `AbstractMobilizer.bends`; they are in F, which is turned into the ground.
+        By joint, (n, 6): about the origin of its M, in the axes of its F, as the bends have them.
         """
         poses, layout = self._matter.tree_poses(state), self._matter.layout(state)
-        row = joint.row
-        forces = forces * ((table.rows >= row) & (table.rows < layout.ends[row]))[:, None]
-        arms = places - poses.joints[row, :3, 3]
-        inboard = poses.joints[layout.parents[row], :3, :3] @ layout.inboard[row, :3, :3]
-        wrench = np.empty(6)
-        wrench[:3] = cross(arms, forces).sum(axis=0) @ inboard
-        wrench[3:] = forces.sum(axis=0) @ inboard
-        bends = joint.mobilizer.bends(poses.q[joint.q].tolist())
-        found: Array = np.array(bends) @ wrench
+        rows = np.array([joint.row for joint, _, _ in self._bent])
+        outboard = (table.rows >= rows[:, None]) & (table.rows < layout.ends[rows][:, None])
+        both = outboard.astype(float) @ np.column_stack([cross(places, forces), forces])
+        both[:, :3] -= cross(poses.joints[rows, :3, 3], both[:, 3:])
+        parents = [layout.parents[row] for row in rows.tolist()]
+        inboard = poses.joints[parents, :3, :3] @ layout.inboard[rows, :3, :3]
+        found: Array = (both.reshape(-1, 2, 3) @ inboard).reshape(-1, 6)
         return found
 
     def _jacobian(self, state: State, *, weighted: bool) -> Array:
