@@ -200,6 +200,8 @@ class PinocchioTwin(AbstractTwin):
             "data": self.data,
             "q": self.q,
             "v": self.v,
+            "no_force": np.zeros(self.model.nv),
+            "aba": pin.aba,
             "forwardKinematics": pin.forwardKinematics,
             "aligned": ALIGNED,
             "computeJointJacobians": pin.computeJointJacobians,

@@ -1,4 +1,4 @@
-"""Kinematics of trees of bodies, beside MuJoCo's and Pinocchio's.
+"""Kinematics and forward dynamics of trees of bodies, beside MuJoCo's and Pinocchio's.
 
 A figure is the time of the whole statement, the write included. Those of the others are called
 through their Python bindings; they know no validity, and compute all bodies whatever was written.
@@ -13,15 +13,17 @@ from benchmarks.limits import AbstractLimit, Growth, OfPeer, OfRow
 from benchmarks.peers import OWN, Peer
 from benchmarks.probes import AbstractProbe, Repeated
 from benchmarks.rows.base import Group, Row, Section
-from benchmarks.trees import Measured, bushy, chain, person
+from benchmarks.trees import Measured, Tracked, bushy, chain, falling, person, with_rods
 
 COUNTS: Final = (10, 30, 100, 1_000)
 CUBIC: Final = "its data take memory cubic in u: tens of gigabytes"
+MORE: Final = "it computes contacts and sensors with them"
 Make = Callable[[], Measured]
 
 WRITE_ALL: Final = "state.q = {q}; {read}(state)"
 WRITE_ONE: Final = "set_one(state, {one}); {read}(state)"
 WRITE_U: Final = "state.u = {u}; {read}(state)"
+REALIZE: Final = "state.q = {q}; state.u = {u}; {read}(state, ACCELERATION)"
 
 POSES: Final = {
     "mujoco": "qpos[:] = q; mj_kinematics(model, data)",
@@ -35,6 +37,7 @@ MOTIONS: Final = {
     "mujoco": "qvel[:] = v; mj_comVel(model, data)",
     "pinocchio": "forwardKinematics(model, data, q, v)",
 }
+UDOT: Final = {"pinocchio": "aba(model, data, q, v, no_force)"}
 JACOBIANS: Final = {
     "mujoco": (
         f"{POSES['mujoco']}; mj_comPos(model, data)\n"
@@ -84,7 +87,7 @@ def beside(make: Make, statements: dict[str, str]) -> dict[str, Callable[[], Abs
     def of(name: str) -> Callable[[], AbstractProbe]:
         return lambda: Repeated(statements[name], placed(name, make, with_markers=marked).names())
 
-    return {name: of(name) for name in TWINS}
+    return {name: of(name) for name in TWINS if name in statements}
 
 
 def _row(
@@ -99,7 +102,9 @@ def _row(
     count: int = 0,
 ) -> Row:
     build = own(make, template, read, which)
-    without = {"pinocchio": CUBIC} if count == COUNTS[-1] else {}
+    without = {name: MORE for name in TWINS if name not in others}
+    if count == COUNTS[-1]:
+        without["pinocchio"] = CUBIC
     return Row(name, build, limits=limits, beside=beside(make, others), without=without)
 
 
@@ -110,7 +115,7 @@ def _chains(count: int) -> Group:
     limits: dict[str, list[AbstractLimit]] = {"all": [], "middle": [], "last": []}
     if count == COUNTS[-1]:
         growth = Growth(1.1, tuple((n, f"chain of {n:,} Pins, all q") for n in COUNTS))
-        limits = {"all": [growth], "middle": [OfRow(0.7, whole)], "last": [OfRow(0.5, whole)]}
+        limits = {"all": [growth], "middle": [OfRow(0.7, whole)], "last": [OfRow(0.2, whole)]}
     middle = count // 2
     return (
         row(whole, template=WRITE_ALL, limits=limits["all"]),
@@ -142,11 +147,46 @@ MARKERS: Final[Group] = (
     _row("31 u: the last q, Jacobian of 40 markers", person, WRITE_ONE, "jacobian", JACOBIANS),
 )
 
+DYNAMICS: Final[Group] = (
+    _row(
+        "chain of 30 Pins with masses: all q and u, udot",
+        partial(falling, 30),
+        REALIZE,
+        "realize",
+        UDOT,
+        [OfPeer(3, "pinocchio")],
+    ),
+)
+
+TO_VELOCITY: Final = "state.q = {q}; state.u = {u}; to_velocity(state)"
+FRAMES: Final = "observe(other); track(); observe(one); track()"
+
+
+def _rods(count: int, limits: Sequence[AbstractLimit] = ()) -> Row:
+    probe = own(partial(with_rods, count), TO_VELOCITY, "")
+    return Row(f"31 u: all q and u, to Velocity, {count} rods", probe, limits=limits)
+
+
+def _couplers(count: int, limits: Sequence[AbstractLimit] = ()) -> Row:
+    def probe(_: Peer) -> AbstractProbe:
+        return Repeated(FRAMES, Tracked(count).names(), operations=2)
+
+    return Row(f"31 u: a frame of 40 markers, {count} couplers", probe, limits=limits)
+
+
+CONSTRAINTS: Final[Group] = (
+    _rods(0),
+    _rods(1),
+    _rods(40, [OfRow(2.0, _rods(1).name)]),
+    _couplers(0),
+    _couplers(10, [OfRow(2.0, _couplers(0).name)]),
+)
+
 CHAINS_OF_BODIES: Final = tuple(row for count in COUNTS for row in _chains(count))
 
 MULTIBODY: Final = Section(
     "Multibody",
-    (CHAINS_OF_BODIES, *(_bushes(count) for count in COUNTS), MARKERS),
+    (CHAINS_OF_BODIES, *(_bushes(count) for count in COUNTS), MARKERS, CONSTRAINTS, DYNAMICS),
     peers=(OWN,),
     columns=tuple(TWINS),
 )

@@ -27,6 +27,8 @@ INHERITED = {
     *("TimeStepper", "Integrator", "IntegratorStatistics", "Assembler", "AssemblerStatistics"),
     *("ScheduledEventHandler", "PeriodicEventHandler", "TriggeredEventHandler"),
     *("ScheduledEventReporter", "PeriodicEventReporter", "TriggeredEventReporter"),
+    *("InitializationEventHandler", "InitializationEventReporter"),
+    *("TerminationEventHandler", "TerminationEventReporter"),
     *("Store", "ContinuousState", "DiagramContinuousState"),
 }
 
@@ -41,7 +43,8 @@ WHOLE = {
     *("DecorativePoint", "DecorativeLine", "DecorativeSphere", "DecorativeBrick"),
     *("DecorativeCylinder", "DecorativeFrame", "DecorativeMesh", "DecorativeText"),
     *("Weld", "Pin", "Slider", "Universal", "Cylinder", "Planar", "Gimbal", "Translation"),
-    *("Ball", "Free", "RodConstraint", "BallConstraint", "WeldConstraint"),
+    *("Ball", "Free", "Screw", "BendStretch", "Bushing", "Ellipsoid", "Reversed"),
+    *("RodConstraint", "BallConstraint", "WeldConstraint"),
     *("PointInPlaneConstraint", "PointOnLineConstraint", "ConstantAngleConstraint"),
     *("ConstantOrientationConstraint", "CoordinateCouplerConstraint"),
     *("ConstantCoordinateConstraint", "Sinusoid", "Steady", "FunctionBased"),

@@ -39,18 +39,18 @@ PLACES: Final[dict[str, tuple[str, Place]]] = {  # label and place of the box of
     "matter.tree_poses": ("poses", (1.0, 1.5)),
     "matter.driven_joints": ("driven joints", (1.0, 0.0)),
     "matter.pose[coupler]": ("coupler.pose", (2.0, 2.1)),
-    "matter.pose[rocker]": ("rocker.pose", (2.0, 0.9)),
+    "ball_constraints.errors": ("loop errors", (2.0, 0.9)),
     "gauge.point": ("point", (3.0, 2.1)),
-    "pivot.error": ("loop error", (3.0, 0.9)),
+    "pivot.error": ("pivot.error", (3.0, 0.9)),
 }
 ARROWS: Final = (
     *((f"matter.joint_q[{body}]", "gauge.angles") for body in BODIES),
     *((f"matter.joint_q[{body}]", "matter.tree_poses") for body in BODIES),
     ("matter.joint_lock[crank]", "matter.driven_joints"),
     ("matter.tree_poses", "matter.pose[coupler]"),
-    ("matter.tree_poses", "matter.pose[rocker]"),
+    ("matter.tree_poses", "ball_constraints.errors"),
     ("matter.pose[coupler]", "gauge.point"),
-    ("matter.pose[rocker]", "pivot.error"),
+    ("ball_constraints.errors", "pivot.error"),
 )
 BOX: Final = (0.82, 0.58)
 READS: Final = (("gauge.angles",), ("gauge.point",), ("pivot.error",))

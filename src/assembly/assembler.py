@@ -513,7 +513,12 @@ class Assembler(Study):
         if self._problem is not None:
             return self._problem
         self._statistics._begin()
-        coordinates = FreeCoordinates(self._system, self._internal, self._restrictions)
+        coordinates = FreeCoordinates(
+            self._system,
+            self._internal,
+            self._restrictions,
+            sets_dependent=self.system_constraints_weight == inf,
+        )
         try:
             self._conditions.initialize(coordinates)
             self._problem = self._make_problem(coordinates)

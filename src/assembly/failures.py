@@ -68,7 +68,8 @@ def _hint(problem: Problem, point: Point, condition: AssemblyCondition, row: int
     state, settings = problem.here(), problem.settings
     tolerance = settings.tolerance_in_use
     errors = condition.calc_errors(state)
-    jacobian = problem.scaled(derived(condition.calc_error_jacobian, state))
+    jacobian = derived(condition.calc_error_jacobian, state)
+    jacobian = None if jacobian is None else problem.coordinates.by_x(jacobian)
     by_differences = _by_differences(problem, condition)
     is_used = jacobian is not None and not settings.force_numerical_jacobian
     if jacobian is not None and is_used and by_differences is not None:
@@ -88,11 +89,12 @@ def _hint(problem: Problem, point: Point, condition: AssemblyCondition, row: int
     held = np.flatnonzero((point.x <= problem.lower) | (point.x >= problem.upper))
     hints = []
     if len(held):
-        rows = problem.coordinates.index[held][:SHOWN].tolist()
+        coordinates = problem.coordinates
+        rows = coordinates.index[coordinates.independent[held]][:SHOWN].tolist()
         shown = ", ".join(name_of_q(row, state) for row in rows)
         shown += ", ..." if len(held) > SHOWN else ""
         hints.append(f"loosen the bounds of {shown}")
-    num_locked = len(state.q) - len(point.x)
+    num_locked = len(state.q) - len(problem.coordinates.index)
     if num_locked == 1:
         hints.append("unlock the q that is locked or prescribed")
     elif num_locked:

@@ -37,6 +37,7 @@ from stagecache.multibody.forces.two_points import TwoPointDamper, TwoPointSprin
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.matter.coordinates import Coordinate, JointCoordinate
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody, StationGroup
+from stagecache.multibody.mobilizers.coupled import BendStretch, Ellipsoid, Screw
 from stagecache.multibody.mobilizers.function_based import FunctionBased
 from stagecache.multibody.mobilizers.functions import (
     AbstractFunction,
@@ -46,7 +47,9 @@ from stagecache.multibody.mobilizers.functions import (
 )
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.orientations import Ball, Free
+from stagecache.multibody.mobilizers.reversed import Reversed
 from stagecache.multibody.mobilizers.sequences import (
+    Bushing,
     Cylinder,
     Gimbal,
     Pin,
@@ -77,6 +80,8 @@ __all__ = [
     "AbstractPairConstraint",
     "Ball",
     "BallConstraint",
+    "BendStretch",
+    "Bushing",
     "ConstantAngleConstraint",
     "ConstantCoordinateConstraint",
     "ConstantOrientationConstraint",
@@ -85,6 +90,7 @@ __all__ = [
     "CustomForce",
     "Cylinder",
     "DiscreteForces",
+    "Ellipsoid",
     "ForceSum",
     "Free",
     "FunctionBased",
@@ -111,7 +117,9 @@ __all__ = [
     "PointInPlaneConstraint",
     "PointOnLineConstraint",
     "Polynomial",
+    "Reversed",
     "RodConstraint",
+    "Screw",
     "Sinusoid",
     "Slider",
     "StationGroup",

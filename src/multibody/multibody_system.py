@@ -9,9 +9,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from stagecache.assembly.coordinates.dependent import DependentCoordinate
 from stagecache.checks import require_type
 from stagecache.errors import AdoptionError, ConstraintError, WrongTypeError, listed, short_repr
 from stagecache.multibody.constraints.constraint import AbstractConstraint
+from stagecache.multibody.constraints.coordinates import CoordinateCouplerConstraint
 from stagecache.multibody.geometry.orientation import with_leading_positive
 from stagecache.multibody.geometry.spatial import Array, cross
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
@@ -20,6 +22,7 @@ from stagecache.multibody.tree.motions import motions
 from stagecache.state.handles import ContinuousElement, ContinuousVariable
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
+from stagecache.system.constraints.rows import constraint_rows
 from stagecache.system.core.system import System
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.events.default_subsystem import DefaultSystemSubsystem
@@ -199,6 +202,7 @@ class MultibodySystem(System):
                 "make it for the matter of this System",
             )
         if isinstance(subsystem, AbstractConstraint):
+            _ = subsystem.kind  # refuses one that has forgotten a duty
             subsystem.check_derivatives(self.default_length_scale)
         return super().add(subsystem, name)
 
@@ -301,18 +305,27 @@ class MultibodySystem(System):
                 "leave it out for the first one",
             )
         udot = state[matter].udot
-        layout, axes, motion = matter.layout(state), matter.axes(state), matter.tree_motions(state)
-        rates = matter.tree_bias(state) + motions(layout, axes, udot)
-        acting = [
+        layout, poses, inertias = matter.layout(state), matter.tree_poses(state), matter._inertias
+        by_constraints = [
             subsystem.calc_body_forces(state)
             for subsystem in self.subsystems
             if isinstance(subsystem, AbstractConstraint) and subsystem.matter is matter
         ]
-        by_constraints = sum_of(layout, acting).on_bodies
-        by_forces = matter.applied_forces(state).on_bodies
-        taken = matter.tree_inertias(state).forces(motion, rates)
-        outboard = layout.sum_to_ground(taken - by_forces - by_constraints)
-        outboard[:, :3] -= cross(matter.tree_poses(state).joints[:, :3, 3], outboard[:, 3:])
+        acting = sum_of(layout, by_constraints, matter.applied_forces(state))
+        if layout.kernel is not None:
+            outboard = np.empty((len(layout.joints), 6))
+            layout.kernel.inverse_dynamics(
+                *(poses.arrays, inertias.arrays, matter.u(state), udot, acting.about_bodies(poses)),
+                field=acting.field,
+                reactions=outboard,
+            )
+        else:
+            axes, motion = matter.axes(state), matter.tree_motions(state)
+            rates = matter.tree_bias(state) + motions(layout, axes, udot)
+            taken = matter.tree_inertias(state).forces(motion, rates)
+            by_forces = acting.spatial(inertias.masses, matter.tree_centers(state))
+            outboard = layout.sum_to_ground(taken - by_forces)
+            outboard[:, :3] -= cross(poses.joints[:, :3, 3], outboard[:, 3:])
         outboard[0] = 0.0
         found: Array = outboard[layout.rows]
         return found
@@ -415,6 +428,27 @@ class MultibodySystem(System):
         q = np.concatenate(found)
         if q.tobytes() != state.q.tobytes():
             state.q = q
+
+    def dependent_coordinates(self, state: State) -> list[DependentCoordinate]:
+        """Return the coordinates that couplers which are enabled give as functions of others.
+
+        Parameters
+        ----------
+        state : State
+            At Instance or further.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
+        """
+        self._require_own(state)
+        found = []
+        for part in constraint_rows(state):
+            owner = None if part.handle is None else part.handle._owner
+            if isinstance(owner, CoordinateCouplerConstraint) and owner.has_dependent:
+                assert part.qerr is not None
+                found.append(owner.dependent_coordinate(state, part.qerr.start))
+        return found
 
     def axes_by_subsystem(self, state: State) -> list[tuple[MatterSubsystem, Array]]:
         """Return the matters, each with the motion of bodies for its u, (nu, 6)."""

@@ -149,7 +149,11 @@ def inverse_root(
             lower = np.linalg.cholesky(matrix)
         except np.linalg.LinAlgError:
             lower = None
-    root = None if lower is None else np.tril(np.linalg.solve(lower, np.eye(n)))
+    root = None
+    if lower is not None:
+        from scipy.linalg.lapack import dtrtri  # noqa: PLC0415  # it takes a while
+
+        root = dtrtri(lower.T)[0].T
     # The trace of the inverse, where M is scaled to a diagonal of 1: it is at least the reciprocal
     # of the least eigenvalue.
     if root is None or float(np.sum(root * root * diagonal)) * FACTOR * n * EPS >= 1.0:

@@ -53,7 +53,7 @@ class Step(NamedTuple):
 
     def is_longer(self, length: float) -> bool:
         """Tell whether any number changes by more than a length."""
-        return bool(np.max(np.abs(self.change), initial=0.0) > length)
+        return len(self.change) > 0 and bool(abs(self.change).max() > length)
 
 
 @final
@@ -72,6 +72,8 @@ class QuadraticModel:
         C: second derivatives in addition to those of the residual Jacobian; symmetric.
     room : tuple of (n,) float, or None
         The distances to the lower bounds (0 or less), and to the upper ones (0 or more).
+    scale : float, optional
+        Of a model with the same derivatives of the residuals, and the same C.
 
     Attributes
     ----------
@@ -88,6 +90,7 @@ class QuadraticModel:
         gradient: Vector | None,
         curvature: Vector | None,
         room: tuple[Vector, Vector] | None,
+        scale: float | None = None,
     ) -> None:
         self._e = errors
         self._de = error_jacobian
@@ -97,11 +100,13 @@ class QuadraticModel:
         self._curvature = curvature
         self._room = room
         self._split: _Split | None = None
-        squares = np.einsum("ij,ij->j", residual_jacobian, residual_jacobian)
-        self.scale = float(np.max(squares, initial=0.0))
-        if curvature is not None:
-            own = np.abs(np.diagonal(curvature))
-            self.scale = max(self.scale, float(np.max(own, initial=0.0)))
+        if scale is None:
+            squares = np.einsum("ij,ij->j", residual_jacobian, residual_jacobian)
+            scale = float(np.max(squares, initial=0.0))
+            if curvature is not None:
+                own = np.abs(np.diagonal(curvature))
+                scale = max(scale, float(np.max(own, initial=0.0)))
+        self.scale = scale
 
     def with_curvature(self, curvature: Vector | None) -> "QuadraticModel":
         """Return the same model with another C."""
@@ -188,7 +193,7 @@ class QuadraticModel:
             gradient += self._curvature @ change
         room = None if self._room is None else (self._room[0] - change, self._room[1] - change)
         twin = QuadraticModel(
-            errors, self._de, residuals, self._dr, gradient, self._curvature, room
+            errors, self._de, residuals, self._dr, gradient, self._curvature, room, self.scale
         )
         twin._split = self._split
         return twin.change(damping)
@@ -280,12 +285,13 @@ class QuadraticModel:
     def _bounded(self, solve: Any, damping: float | None) -> Vector:
         """Return the step that `solve` finds within the bounds."""
         n = self._de.shape[1]
+        d = np.zeros(n)
+        if self._room is None:
+            alone: Vector = solve(None, d) if n else d
+            return alone
         held = None if damping is None else self._free_at_start()
         free = np.ones(n, bool) if held is None else held
-        d = np.zeros(n)
         found: Vector = solve(held, d) if free.any() else d
-        if self._room is None:
-            return found
         lower, upper = self._room
         releases = np.zeros(n, np.intp)
         is_first = True

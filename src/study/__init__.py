@@ -11,6 +11,7 @@ from stagecache.study.integrate.localization import TriggeredEvent
 from stagecache.study.integrate.options import IntegratorOptions
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import StepStatus, TerminationReason
+from stagecache.study.linear.equilibrium import find_equilibrium
 from stagecache.study.linear.linearization import Linearization
 from stagecache.study.linear.linearize import linearize
 from stagecache.study.resume import resume
@@ -37,6 +38,7 @@ __all__ = [
     "TimeStepper",
     "Trajectory",
     "TriggeredEvent",
+    "find_equilibrium",
     "full_factorial",
     "latin_hypercube",
     "linearize",

@@ -23,7 +23,6 @@ from stagecache.checks import require_bool, require_type
 from stagecache.errors import ForeignStateError, StudyError, short_repr
 from stagecache.files.values import bad_file
 from stagecache.progress import Progress, ProgressBar, check_progress
-from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.study.integrate.integrator import Integrator, passed
@@ -33,7 +32,6 @@ from stagecache.study.restart import Restart
 from stagecache.study.study import Study
 from stagecache.system.core.system import System
 from stagecache.system.events.events import Event, EventCause
-from stagecache.system.events.options import HandleEventsOptions, HandleEventsResults
 from stagecache.system.events.times import rounding
 
 REPORT, END = StepStatus.REACHED_REPORT_TIME, StepStatus.END_OF_SIMULATION
@@ -164,19 +162,12 @@ class TimeStepper(Study):
         ProjectionError, MethodError, NotFiniteError, OutOfRangeError, Exception
             See `Integrator.initialize`.
         """
-        self._integrator.initialize(state)
+        self._integrator._initialize(state)
         self._start(state.time)
         self._handle(EventCause.INITIALIZATION)
 
     def _start(self, begin: float) -> None:
         """Forget all that happened before."""
-        integrator = self._integrator
-        options = integrator.options
-        self._options = HandleEventsOptions(
-            integrator.accuracy_in_use,
-            constraint_tolerance=integrator.constraint_tolerance_in_use,
-            use_infinity_norm=options.use_infinity_norm,
-        )
         self._begin = begin
         self._done = Done()
         self._reported: dict[int, float] = {}
@@ -380,14 +371,14 @@ class TimeStepper(Study):
         return tuple(
             e
             for e in events
-            if abs(done.get(e.id, inf) - time) > e.handled_by.rounding(time, self._begin)
+            if abs(done.get(e.id, inf) - time) > e.times.rounding(time, self._begin)
         )
 
     def _as_one(self, time: float, events: tuple[Event, ...], *others: float) -> float:
         """Return the first of other times that equals the time of events; else this time."""
         for other in others if events else ():
             if abs(time - other) < inf:  # else nothing happens then
-                close = min(e.handled_by.rounding(other, self._begin) for e in events)
+                close = min(e.times.rounding(other, self._begin) for e in events)
                 if abs(time - other) <= close < inf:
                     return other
         return time
@@ -401,28 +392,11 @@ class TimeStepper(Study):
 
         All of it happens; or an error leaves everything as it was before.
         """
-        integrator = self._integrator
         self._show()
-        state, reason = integrator.advanced_state, integrator._reason
-        results: HandleEventsResults | None = None
-        mark = state.checkpoint()
-        try:
-            results = self._system.handle_events(state, cause, events, self._options)
-            integrator.reinitialize(results.lowest_modified_stage, results.should_terminate)
-            if results.any_change_made or cause is EventCause.SCHEDULED:
-                self._forget_next()
-            self._done = done or self._done
-        except BaseException as error:
-            # The integrator may have guarded the State again; what it hands out can be written.
-            integrator.advanced_state.rollback(mark)
-            integrator._reason = reason
-            integrator.reinitialize(Stage.MODEL)
-            if results is not None:
-                names = ", ".join(map(str, events)) or str(cause)
-                error.add_note(f"after the handlers of {names}; the State is as it was before them")
-            raise
-        finally:
-            mark.release()
+        results = self._integrator._handle(cause, events)
+        self._done = done or self._done
+        if results.any_change_made or cause is EventCause.SCHEDULED:
+            self._forget_next()
         if results.any_change_made:
             self._show(is_new=True)
 

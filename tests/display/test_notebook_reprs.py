@@ -156,6 +156,35 @@ def test_a_large_state_is_shown_in_part_and_counted() -> None:
     text_of(system)
 
 
+@pytest.mark.parametrize(
+    ("counts", "shown", "rest"),
+    [
+        ((60, 60, 60), (60, 60, 60), ""),
+        ((0, 3, 300), (0, 3, 195), "105 cache entries"),
+        ((30, 300, 3), (30, 165, 3), "135 variables"),
+        ((60, 60, 150), (60, 39, 99), "21 variables and 51 cache entries"),
+        ((150, 60, 150), (99, 0, 99), "111 variables and 51 cache entries"),
+    ],
+)
+def test_of_many_items_the_first_are_shown_half_of_them_entries(
+    counts: tuple[int, int, int], shown: tuple[int, int, int], rest: str
+) -> None:
+    state = state_of("a")
+    for i in range(counts[0]):
+        state[0].allocate_q([0.0], name=f"q {i}")
+    for i in range(counts[1]):
+        state[0].allocate_discrete_variable(Stage.TIME, 1.0, name=f"discrete {i}")
+    for i in range(counts[2]):
+        state[0].allocate_lazy_cache_entry(Stage.TIME, name=f"entry {i}")
+    names = [row[0] for row in rows_of(state)]
+    for kind, count in zip(("q", "discrete", "entry"), shown, strict=True):
+        assert [n for n in names if n.startswith(f"{kind} ")] == [
+            f"{kind} {i}" for i in range(count)
+        ]
+    said = [f"... and {rest} more"] if rest else []
+    assert [name for name in names if name.startswith("...")] == said
+
+
 def test_a_state_of_a_changed_topology_is_shown() -> None:
     system = example.system()
     state = system.new_state()

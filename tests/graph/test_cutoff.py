@@ -233,6 +233,21 @@ def test_a_copy_knows_since_when_an_entry_has_its_value() -> None:
     assert counted.calls == 1
 
 
+def test_after_a_rollback_an_entry_has_its_value_since_when_it_had_it_before() -> None:
+    number, _, below, counted = cut()
+    below()
+    graph = number._handles.owner
+    assert isinstance(graph, Graph)
+    mark = graph.checkpoint()
+    for value in (4, 6):  # a new value, and an equal one
+        number.set(value)
+        below()
+    graph.rollback(mark)
+    counted.calls = 0
+    number.set(3)
+    assert (below(), counted.calls) == (1, 0)
+
+
 # ---------------------------------------------------------------------- what compares
 
 

@@ -30,7 +30,12 @@ from stagecache import (
     u_variable,
     velocity_error,
 )
-from stagecache.errors import ComputeSignatureError, DuplicatePrerequisiteError, WrongTypeError
+from stagecache.errors import (
+    ComputeSignatureError,
+    DeclarationError,
+    DuplicatePrerequisiteError,
+    WrongTypeError,
+)
 from stagecache.system.constraints.errors import normalization_error
 from tests.state.realizing import state_of
 
@@ -218,3 +223,11 @@ def test_what_is_refused_leaves_a_graph_as_it_was() -> None:
         graph.entry("twice", lambda x, y: 1, prerequisites=(a, a))
     assert [node.name for node in graph] == ["a"]
     assert not graph._handles.is_torn
+
+
+def test_an_entry_that_cannot_be_shared_is_named_if_it_has_a_name() -> None:
+    graph = Graph()
+    with pytest.raises(DeclarationError, match=r"^entry 'sum'\(shared=True\)"):
+        graph.entry("sum", lambda: 1, shared=True)
+    with pytest.raises(DeclarationError, match=r"^entry\(shared=True\)"):
+        graph.entry(shared=True)

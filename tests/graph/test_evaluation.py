@@ -249,6 +249,8 @@ def test_a_deep_entry_whose_source_is_written_below_it_does_not_pass_for_valid()
     below = graph.entry("bottom", write_and_read, prerequisites=(source,))
     for i in range(3 * DEEPEST):
         below = graph.entry(f"e{i}", lambda below: below(), prerequisites=(below,))
+    for name in ("an idle one", "another"):  # which are never written
+        graph.variable(name, 0)
     for expected in range(3):
         assert below() == expected
         assert graph.statistics.valid_entries == 0

@@ -97,8 +97,18 @@ def test_what_a_finalizer_does_in_the_middle_leaves_nothing_stale(operation: str
                 raise
 
 
+def torn(history: str) -> Graph:
+    """A graph that the next operation mends."""
+    graph = prepared(history)
+    graph._handles.is_torn = True
+    return graph
+
+
 @plain_only
-def test_a_use_of_a_graph_whose_nodes_are_being_changed_says_what_to_do() -> None:
+@pytest.mark.parametrize(("make", "operate"), [(prepared, OPERATIONS["remove"]), (torn, len)])
+def test_a_use_of_a_graph_whose_nodes_are_being_changed_says_what_to_do(
+    make: Callable[[str], Graph], operate: Callable[[Graph], object]
+) -> None:
     refused = []
 
     def act(graph: Graph) -> None:
@@ -107,7 +117,7 @@ def test_a_use_of_a_graph_whose_nodes_are_being_changed_says_what_to_do() -> Non
         except NodeInUseError as error:
             refused.append(error)
 
-    for _ in visits(partial(prepared, "read"), OPERATIONS["remove"], act, every=1):
+    for _ in visits(partial(make, "read"), operate, act, every=1):
         pass
     assert {error.hint for error in refused} == {
         "let the finalizer note what to do, and do it after the operation"

@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import re
 import threading
 import weakref
 from collections.abc import Callable
@@ -217,6 +218,15 @@ def test_representations_show_the_state() -> None:
     assert repr(graph) == "Graph('diamond': 1 variables, 1 of 3 entries valid)"
 
 
+def test_a_view_shows_values_that_are_valid_and_no_others() -> None:
+    graph, head, (left, right, tail), _ = make_diamond()
+    tail()
+    head.set(2)
+    left()
+    shown = {node.path: node.value for node in graph.view.nodes}
+    assert shown == {head.name: "2", left.name: "3", right.name: "", tail.name: ""}
+
+
 # ---------------------------------------------------------------------- copies
 
 
@@ -325,6 +335,13 @@ def test_what_is_being_computed_can_be_computed_in_a_copy() -> None:
         return value + 1
 
     assert graph.entry("count", compute, prerequisites=(depth,))() == 3
+
+
+def test_what_is_valid_is_so_in_a_copy_that_is_made_while_another_entry_is_computed() -> None:
+    graph, _, (left, right, _), _ = make_diamond()
+    left()
+    twin = graph.entry("twin", graph.copy)()
+    assert (twin[left].is_valid(), twin[right].is_valid()) == (True, False)
 
 
 def test_nodes_added_to_one_copy_are_not_in_the_other() -> None:
@@ -504,6 +521,18 @@ def test_nodes_of_another_graph_or_after_their_removal_are_refused_everywhere() 
         twin.explain(a)
     assert graph[a] is a
     assert [node.name for node in graph] == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"), [("a", "write graph['a']"), ("b", "pass the handle"), (1, "pass the handle")]
+)
+def test_what_is_given_in_place_of_a_node_is_answered_by_the_way_to_it(
+    given: Any, hint: str
+) -> None:
+    graph = Graph()
+    graph.variable("a", 1)
+    with pytest.raises(WrongTypeError, match=re.escape(hint)):
+        graph.entry("sum", lambda a: a(), prerequisites=(given,))
 
 
 @pytest.mark.parametrize(("count", "hint"), [(3, "use one of 'n0', 'n1', 'n2'"), (100, "iterate")])

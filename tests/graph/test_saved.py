@@ -12,6 +12,7 @@ from stagecache import Graph
 from stagecache.errors import (
     FileFormatError,
     LayoutMismatchError,
+    NotANumberError,
     UnknownPathError,
     UnsavableValueError,
     WrongTypeError,
@@ -128,6 +129,14 @@ def test_what_is_no_path_is_refused(path: Any) -> None:
         Graph().save(path)
     with pytest.raises(WrongTypeError, match="path"):
         Graph().load(path)
+
+
+def test_a_file_must_fit_or_not_which_is_true_or_false(tmp_path: Path) -> None:
+    graph = Graph()
+    graph.save(tmp_path / "a")
+    for strict in ("no", None, 0):
+        with pytest.raises(NotANumberError, match="strict"):
+            graph.load(tmp_path / "a", strict=strict)  # type: ignore[arg-type]
 
 
 def test_a_difference_reads_as_a_sentence() -> None:

@@ -1,6 +1,8 @@
 """The store's own promises; the random operations are in test_store_machine.py."""
 
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 
 import pytest
 
@@ -12,7 +14,7 @@ from stagecache.graph import (
 from stagecache.graph.rollback import checkpoint, restore
 from stagecache.graph.store import CLOSED
 from tests.graph.check_structure import check_store
-from tests.interrupting import plain_only
+from tests.interrupting import ignore_lost_strikes, plain_only, struck_at
 
 VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY
 
@@ -357,6 +359,19 @@ def test_each_operation_first_mends_a_store_in_which_another_was_cut_short(
         restore(store, journal)
         assert store.is_valid(e)
         assert store.is_closed(stages[0])
+
+
+@plain_only
+@ignore_lost_strikes
+def test_a_reservation_that_is_cut_short_leaves_a_sound_store() -> None:
+    for at in count():
+        store = Store()
+        above = store.add("above", VARIABLE)
+        place = struck_at(at, partial(store.reserve, 4), KeyboardInterrupt)
+        store.add("below", ENTRY, (above,))
+        check_store(store)
+        if not place:
+            break
 
 
 def test_a_sound_store_is_left_as_it_is_when_it_is_mended() -> None:

@@ -336,6 +336,7 @@ def test_a_sound_structure_is_left_as_it_is_when_it_is_mended() -> None:
     structure.mend()
     assert (structure.presumable, structure.group_of) == (presumable, group_of)
     check_structure(structure)
+    assert structure.add("e", VARIABLE) == gone
     for key, computed_by, other in [("p2", stage, presumed), ("c2", NEVER, compared)]:
         again = structure.add(key, ENTRY, tuple(structure.prerequisites[other]), computed_by)
         assert structure.group_of[again] == structure.group_of[other]

@@ -25,15 +25,23 @@ FOLDER = ROOT / "build" / "mutation"
 EXPLAINED = Path(__file__).with_name("explained.toml")
 
 ALSO = {
-    "graph": ("inspection/trace/test_trace_graphs.py", "inspection/strict/test_strict_graphs.py"),
+    "graph": (
+        "inspection/trace/test_trace_graphs.py",
+        "inspection/trace/test_trace.py",
+        "inspection/strict/test_strict_graphs.py",
+    ),
     "state": (
+        "display/test_notebook_reprs.py",
         "inspection/explain/test_explain.py",
         "inspection/trace/test_trace.py",
         "inspection/strict/test_strict.py",
         "inspection/test_graph_view.py",
         "inspection/test_reads.py",
         "system/declare/test_declarations.py",
+        "system/declare/test_named_items.py",
         "system/core/test_state_file.py",
+        "system/core/test_transport.py",
+        "system/motion/test_paired.py",
     ),
 }
 """Tests of rooms above, by room: of what a room tells observers, explains, or does for a System."""

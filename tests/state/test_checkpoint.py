@@ -570,7 +570,9 @@ def test_a_subsystem_that_a_system_advances_after_a_rollback_has_higher_versions
         for _ in range(2):
             if ahead.stage < Stage.INSTANCE:
                 ahead.advance_to_stage(Stage.INSTANCE)
+            reached = ahead.stage_versions[Stage.INSTANCE]
             system.realize(state, Stage.TIME)
+            assert ahead.stage_versions[Stage.INSTANCE] == reached
             seen[0].add(behind.stage_versions[Stage.INSTANCE])
             state.invalidate_all(Stage.INSTANCE)
         state.rollback(mark)

@@ -264,7 +264,7 @@ def test_a_partition_of_a_subsystem_that_is_gone_says_so() -> None:
     partition = state[0]
     state.clear()
     assert repr(partition) == "SubsystemState(subsystem 0, which is not in the State any more)"
-    for read in ("name", "stage"):
+    for read in ("name", "stage", "nq", "q_start"):
         with pytest.raises(UnknownSubsystemError):
             getattr(partition, read)
     with pytest.raises(UnknownSubsystemError):

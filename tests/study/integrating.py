@@ -12,10 +12,13 @@ METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA", "Euler", "Verlet")
 CONSTRAINED = tuple(method for method in METHODS if method != "LSODA")
 """Those that take constraints."""
 
+FOR_COMPARISONS = ("ExplicitEuler", "Merson", "Fehlberg")
+"""Tables in the loop of the others, which are tested by their orders and errors."""
+
 ONE_STEP = ("RK23", "RK45", "DOP853", "Euler", "Verlet")
 """Those that take fixed steps."""
 
-POWERS = {"Euler": 1 / 2, "Verlet": 2 / 3}
+POWERS = {"Euler": 1 / 2, "ExplicitEuler": 1 / 2, "Verlet": 2 / 3, "Merson": 4 / 5}
 """The error at the end is of the order accuracy to that power; 1 where it is not named."""
 
 START, REPORT = StepStatus.START_OF_CONTINUOUS_INTERVAL, StepStatus.REACHED_REPORT_TIME

@@ -18,7 +18,7 @@ class SystemConstraints(AssemblyCondition):
     """Rows of qerr in the internal State: those that restrict motion, or those that normalize q.
 
     If a constraint that restricts motion does not declare its Jacobian, all of these are
-    differentiated by differences.
+    differentiated by differences. Rows that are 0 since dependent q are set are left out.
 
     Parameters
     ----------
@@ -31,6 +31,7 @@ class SystemConstraints(AssemblyCondition):
         super().__init__(name)
         self.is_normalization = is_normalization
         self._rows = np.empty(0, np.intp)
+        self._is_used = np.empty(0, bool)
         self._has_jacobian = False
 
     @property
@@ -41,7 +42,9 @@ class SystemConstraints(AssemblyCondition):
     def initialize_condition(self) -> None:
         """Find the enabled rows."""
         table = table_of(self.assembler.internal_state)
-        self._rows = table.normalization_rows if self.is_normalization else table.position_rows
+        rows = table.normalization_rows if self.is_normalization else table.position_rows
+        self._is_used = ~np.isin(rows, self._free.solved_rows)
+        self._rows = rows[self._is_used]
         self._has_jacobian = all(
             "jacobian" in roles
             for constraint, roles in zip(table.constraints, table.roles, strict=True)
@@ -57,7 +60,9 @@ class SystemConstraints(AssemblyCondition):
     def calc_error_jacobian(self, state: State) -> Vector | None:
         """Return the derivatives by the free q, if all are declared."""
         if not self.is_normalization:
-            return self.by_free_q(position_jacobian(state)) if self._has_jacobian else None
+            if not self._has_jacobian:
+                return None
+            return self.by_free_q(position_jacobian(state))[self._is_used]
         jacobian = normalization_jacobian(state)
         dense = jacobian.toarray() if is_sparse(jacobian) else jacobian
         found: Vector = dense[:, self._free.index]

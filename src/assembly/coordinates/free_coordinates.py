@@ -5,8 +5,12 @@ r"""Free q of an Assembler, in its internal State; and derivatives by them.
     q  [ free | locked | prescribed ]      only free q are moved, all at once
     d/dq = d/du P                          P (nu, nq) is pinv(N) of qdot = N u; where N is 1,
                                            this only selects columns
+
+    free q  [ x | dependent ]              what methods see: independent ones, by their scales
+    d/dx = d/dq T                          see `dependent`; conditions have no part in it
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final, final
 
@@ -14,6 +18,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from stagecache.assembly.coordinates.dependent import DEPENDENT, Dependents
 from stagecache.assembly.coordinates.restrictions import Restrictions
 from stagecache.checks import require_index, require_type
 from stagecache.errors import ShapeError, UnknownItemError, short_repr
@@ -30,6 +35,9 @@ Index = NDArray[np.intp]
 N_PINV: Final = "calc_n_pinv"
 """Optional method of a subsystem: ``(state) -> matrix``, pinv(N) of all its q; None if N is 1."""
 
+ROUNDING: Final = 1e-14
+"""Part of the terms of sums in a row below which these count as zero."""
+
 
 @final
 class FreeCoordinates:
@@ -41,21 +49,27 @@ class FreeCoordinates:
     state : State
         It is moved. Its prescribed q are set now.
     restrictions : Restrictions
+    sets_dependent : bool
+        True to set the q that are functions of others, now and with each change of these.
 
     Attributes
     ----------
     index : (n,) int
         Rows of the free q in q, ascending.
+    independent : (m,) int
+        Indices of those free q that are not functions of others.
+    solved_rows : ndarray of int
+        Rows of qerr that are 0 since dependent q are set.
     lower, upper : (n,) float
-        Their bounds.
+        Bounds of the free q.
     has_bounds : bool
         True if any bound is finite.
-    scales : (n,) float, or None
-        Natural change of each, in its unit: methods see the free q divided by it. None where all
-        are 1.
+    scales : (m,) float, or None
+        Natural change of each independent q, in its unit: methods see these divided by it. None
+        where all are 1.
     scales_are_known : bool
         True once they were found.
-    written : (n,) float, or None
+    written : (m,) float, or None
         The array that was written last; None if anything else was written since.
 
     Raises
@@ -64,7 +78,9 @@ class FreeCoordinates:
         See `Restrictions.is_locked` and `Restrictions.bounds_of`.
     """
 
-    def __init__(self, system: Any, state: State, restrictions: Restrictions) -> None:
+    def __init__(
+        self, system: Any, state: State, restrictions: Restrictions, *, sets_dependent: bool = False
+    ) -> None:
         self.system = system
         self.state = state
         state._contents.guarded(None, self._prescribe)
@@ -77,21 +93,37 @@ class FreeCoordinates:
         self.lower, self.upper = lower[index], upper[index]
         self.has_bounds = bool(np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
         self._q = np.array(state.q)
-        self._are_all_free = len(index) == len(self._q)
         self._free_of_q = np.full(len(self._q), -1, np.intp)
         self._free_of_q[index] = np.arange(len(index))
+        self._t: tuple[Vector, list[Vector]] | None = None  # where the q are, if that is known
         self._relation: _Relation | None = None
         self._p: Matrix = None  # of the relation where the q are, if that is known
         self._is_known = False
         self.written: Vector | None = None
         self.scales: Vector | None = None
         self.scales_are_known = False
+        may_depend = np.isneginf(lower) & np.isposinf(upper) & (self._free_of_q >= 0)
+        offered = getattr(system, DEPENDENT, None) if sets_dependent else None
+        self._dependents = Dependents(
+            () if offered is None else offered(state), self._free_of_q, may_depend
+        )
+        self.solved_rows = self._dependents.qerr
+        self._has_dependents = len(self.solved_rows) > 0
+        self.independent: Index = np.delete(np.arange(len(index)), self._dependents.index)
+        self._moved = index[self.independent]  # rows of q
+        self._are_all_moved = len(self._moved) == len(self._q)
+        self._set_dependent()
+
+    @property
+    def bounds(self) -> tuple[Vector, Vector]:
+        """The bounds of the independent q, two of shape (m,)."""
+        return self.lower[self.independent], self.upper[self.independent]
 
     @property
     def x(self) -> Vector:
-        """The values of the free q, within their bounds; a copy."""
-        found: Vector = self._q[self.index]
-        return np.clip(found, self.lower, self.upper) if self.has_bounds else found
+        """The values of the independent q, within their bounds; a copy."""
+        found: Vector = self._q[self._moved]
+        return np.clip(found, *self.bounds) if self.has_bounds else found
 
     @property
     def q(self) -> Vector:
@@ -111,23 +143,26 @@ class FreeCoordinates:
         return None if found < 0 else found
 
     def set_scales(self, scales: Vector) -> None:
-        """Divide the free q by these scales from now on."""
+        """Divide the independent q by these scales from now on."""
         self.scales = None if (scales == 1.0).all() else scales
         self.scales_are_known = True
-        self.written = None
+        self.written = self._t = None
 
     def write(self, x: Vector) -> None:
-        """Move the free q to x times their scales. Invalidates Position, as any write of q does.
+        """Move the independent q to x times their scales, and set the dependent ones.
+
+        Invalidates Position, as any write of q does.
 
         The State may be guarded against all other writes.
         """
         values = x
         if self.scales is not None:
-            values = np.clip(x * self.scales, self.lower, self.upper)
-        if self._are_all_free:
+            values = np.clip(x * self.scales, *self.bounds)
+        if self._are_all_moved:
             self._q = values.copy()
         else:
-            self._q[self.index] = values
+            self._q[self._moved] = values
+            self._dependents.set_in(self._q)
         self._write_q()
         self.written = x
 
@@ -142,7 +177,7 @@ class FreeCoordinates:
         if not self.has_bounds:
             return False
         x = self.x
-        if np.array_equal(x, self._q[self.index]):
+        if np.array_equal(x, self._q[self._moved]):
             return False
         self.write(x if self.scales is None else x / self.scales)
         return True
@@ -162,7 +197,8 @@ class FreeCoordinates:
         self._write_time(time)
         if self._is_prescribed and self.system.prescribe_q(self.state):
             self._q = np.array(self.state.q)
-            self.written, self._is_known = None, False
+            self.written, self._is_known, self._t = None, False, None
+            self._set_dependent()
 
     def _write_time(self, time: float) -> None:
         self.state.time = time
@@ -179,7 +215,60 @@ class FreeCoordinates:
             self.state.q = self._q
         finally:
             contents.guard = guard
-        self._is_known = False
+        self._is_known, self._t = False, None
+
+    def _set_dependent(self) -> None:
+        """Set the dependent q where the others are, if any has another value."""
+        q = self._q.copy()
+        self._dependents.set_in(q)
+        if not np.array_equal(q, self._q):
+            self.write_all(q)
+
+    # ------------------------------------------------------------------ derivatives
+
+    def by_x(self, jacobian: Vector) -> Vector:
+        """Turn derivatives by the free q (..., n) into derivatives by x, (..., m)."""
+        if self._has_dependents:
+            found: Vector = jacobian @ self._chain()[0][:-1]
+            return found
+        return jacobian if self.scales is None else jacobian * self.scales
+
+    def errors_by_x(self, jacobian: Vector) -> Vector:
+        """Turn derivatives of errors as `by_x` does, and make those 0 that are only rounding.
+
+        So rows that follow from couplers are 0, and do not keep anything from moving.
+        """
+        found = self.by_x(jacobian)
+        if self._has_dependents:
+            sizes = (np.abs(jacobian) @ np.abs(self._chain()[0][:-1])).max(axis=1, initial=0.0)
+            found = np.where(np.abs(found) <= ROUNDING * sizes[:, None], 0.0, found)
+        return found
+
+    def curvature_by_x(self, curvature: Vector, gradient: Callable[[], Vector]) -> Vector:
+        """Turn second derivatives by the free q (n, n) into those by x, (m, m).
+
+        Parameters
+        ----------
+        curvature : (n, n) float
+        gradient : callable
+            The function that returns the first derivatives of the same (n,), if they are needed.
+        """
+        if self._has_dependents:
+            t, gradients = self._chain()
+            along: Vector = t[:-1].T @ curvature @ t[:-1]
+            return along + self._dependents.curvature(gradient(), t, gradients, self._q)
+        scales = self.scales
+        return curvature if scales is None else curvature * scales * scales[:, None]
+
+    def _chain(self) -> tuple[Vector, list[Vector]]:
+        """Return T (n + 1, m) times the scales, with a last row of 0; and gradients."""
+        if self._t is None:
+            m = len(self.independent)
+            t = np.zeros((len(self.index) + 1, m))
+            t[self.independent, np.arange(m)] = 1.0 if self.scales is None else self.scales
+            self._t = t, self._dependents.gradients(self._q)
+            self._dependents.complete(*self._t)
+        return self._t
 
     def by_free_q(self, jacobian: Matrix, subsystem: Any = None) -> Vector:
         """Turn derivatives by u into derivatives by the free q.

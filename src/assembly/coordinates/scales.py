@@ -33,12 +33,12 @@ NOTHING: Final = 1e-9
 
 
 def natural_scales(coordinates: FreeCoordinates) -> tuple[NDArray[np.bool_], Vector]:
-    """Return the free q that are lengths, and the scales of all free q, for lengths with l = 1.
+    """Return the independent q that are lengths, and the scales of all, for lengths with l = 1.
 
     Returns
     -------
-    is_length : (n,) bool
-    scales : (n,) float
+    is_length : (m,) bool
+    scales : (m,) float
     """
     n = len(coordinates.index)
     turning, moving = np.zeros(n), np.zeros(n)
@@ -53,14 +53,15 @@ def natural_scales(coordinates: FreeCoordinates) -> tuple[NDArray[np.bool_], Vec
         moving += np.linalg.norm(motions[3:], axis=0)
     turns = turning > NOTHING * np.max(turning, initial=0.0)
     is_length = ~turns & (moving > 0.0)
-    plain = 1 / np.maximum(1.0, np.abs(coordinates.x))
+    plain = 1 / np.maximum(1.0, np.abs(coordinates.q[coordinates.index]))
     rates = np.where(turns, turning, np.where(is_length, moving, plain))
     weights = weights_of_q(coordinates.system, coordinates.state)[coordinates.index]
     is_weighted = (weights != 1.0) & (weights > 0.0) & (weights < np.inf)
     rates = np.where(is_weighted, weights, rates)
     scales: Vector = 1 / rates
     scales[np.abs(scales - 1) < NOTHING] = 1.0
-    return is_length & ~is_weighted, scales
+    independent = coordinates.independent
+    return (is_length & ~is_weighted)[independent], scales[independent]
 
 
 def length_of(

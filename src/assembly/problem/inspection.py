@@ -25,7 +25,7 @@ def check_conditions(problem: Problem) -> None:
     Exception
         Any exception of a condition.
     """
-    state, n = problem.here(), len(problem.lower)
+    state, n = problem.here(), len(problem.coordinates.index)
     for condition in problem.errors:
         with _named(condition):
             _check_errors(condition, state, n)

@@ -153,12 +153,12 @@ class Problem:
     @property
     def lower(self) -> Vector:
         """Lower bounds of the free q, divided by their scales, (n,)."""
-        return self._divided(self.coordinates.lower)
+        return self._divided(self.coordinates.bounds[0])
 
     @property
     def upper(self) -> Vector:
         """Upper bounds, (n,)."""
-        return self._divided(self.coordinates.upper)
+        return self._divided(self.coordinates.bounds[1])
 
     @property
     def x(self) -> Vector:
@@ -292,16 +292,16 @@ class Problem:
         counts.num_goal_gradient_evals += bool(self.goals)
         missing: list[tuple[list[Any], int, Any]] = []
         by_hand = settings.force_numerical_jacobian
-        scales = self.coordinates.scales
-        errors = _derivatives(self._errors, state, missing, scales, by_hand=by_hand)
+        by_x, errors_by_x = self.coordinates.by_x, self.coordinates.errors_by_x
+        errors = _derivatives(self._errors, state, missing, errors_by_x, by_hand=by_hand)
         by_hand = settings.force_numerical_gradient
-        squares = _derivatives(self._squares, state, missing, scales, by_hand=by_hand)
-        others = _derivatives(self._others, state, missing, scales, by_hand=by_hand)
+        squares = _derivatives(self._squares, state, missing, by_x, by_hand=by_hand)
+        others = _derivatives(self._others, state, missing, by_x, by_hand=by_hand)
         if missing:
             numerical = self._by_differences([calc for _, _, calc in missing])
             for (found, i, _), part in zip(missing, numerical, strict=True):
                 found[i] = part[0] if found is others else part
-        n = len(self.coordinates.index)
+        n = len(self.coordinates.independent)
         gradient = None
         if others:
             gradient = np.zeros(n)
@@ -332,7 +332,7 @@ class Problem:
         Exception
             Any exception of a condition, or of a realization.
         """
-        state, scales = self.here(), self.coordinates.scales
+        state, by_x = self.here(), self.coordinates.curvature_by_x
         known: Vector | None = None
         unknown: list[_Slope] = []
         for slope, bend in self._factored(residuals, multipliers):
@@ -340,9 +340,8 @@ class Problem:
             if part is None:
                 unknown.append(slope)
             else:
+                part = by_x(part, partial(slope.gradient, state))
                 known = part if known is None else known + part
-        if known is not None and scales is not None:
-            known = known * scales * scales[:, None]
         if not unknown:
             return Curvature(known, None)
         bounds = (self.lower, self.upper)
@@ -382,7 +381,7 @@ class Problem:
 
     def _slope_of(self, slopes: "Sequence[_Slope]") -> Callable[[Vector], Vector]:
         """Return the sum of gradients as a function of x, which moves the free q there."""
-        counts, scales = self._statistics, self.coordinates.scales
+        counts, by_x = self._statistics, self.coordinates.by_x
 
         def slope_at(x: Vector) -> Vector:
             self.move(np.clip(x, self.lower, self.upper))
@@ -395,18 +394,12 @@ class Problem:
                 if part is None:
                     missing.append(one.product)
                 else:
-                    part = np.dot(one.factors, part)
-                    found += part if scales is None else part * scales
+                    found += by_x(np.dot(one.factors, part))
             for part in self._by_differences(missing) if missing else ():
                 found += part[0]
             return found
 
         return slope_at
-
-    def scaled(self, jacobian: Vector | None) -> Vector | None:
-        """Return derivatives by the free q as derivatives by x."""
-        scales = self.coordinates.scales
-        return jacobian if jacobian is None or scales is None else jacobian * scales
 
     def error_jacobian_by_differences(self, condition: AssemblyCondition) -> Vector:
         """Return the derivatives of the errors of a condition by differences only, (m, n).
@@ -444,6 +437,10 @@ class _Slope(NamedTuple):
         """Return the value times the factors, a number."""
         return np.dot(self.factors, self.calc(state))
 
+    def gradient(self, state: Any) -> Any:
+        """Return its derivatives by the free q, where there are some."""
+        return np.dot(self.factors, self.derive(state))
+
 
 _Goal = tuple[Any, Any, float]
 """Functions for residuals and their Jacobian, with the root of the weight; or for a goal and its
@@ -454,7 +451,7 @@ def _derivatives(
     calcs: Sequence[tuple[Any, ...]],
     state: Any,
     missing: list[tuple[list[Any], int, Any]],
-    scales: Vector | None,
+    by_x: Callable[[Vector], Vector],
     *,
     by_hand: bool,
 ) -> list[Any]:
@@ -464,8 +461,8 @@ def _derivatives(
         part = None if by_hand else derived(calc[1], state)
         if part is None:
             missing.append((found, len(found), calc[0]))
-        elif scales is not None:
-            part = part * scales
+        else:
+            part = by_x(part)
         found.append(part)
     return found
 

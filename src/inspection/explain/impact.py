@@ -12,7 +12,8 @@ Through hooks that run again: pendulum.realize_acceleration, pendulum.udot,
   udot, qdotdot
 """
 
-from typing import Any, final
+from collections.abc import Iterable
+from typing import Any, Final, final
 
 from attrs import asdict, frozen
 
@@ -28,6 +29,9 @@ from stagecache.state.display import counted
 from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import Y
+
+TOGETHER: Final = "_computed_together"
+"""Optional method of a subsystem: ``(contents)``, names of the constraints that it computes."""
 
 
 @final
@@ -56,6 +60,8 @@ class Impact:
     through_hooks : tuple of str
         The hooks that run again as they have read the variable, or what follows from it; with the
         computed vectors and entries that are reached through them. Only recorded reads count.
+    constraints : tuple of str
+        Names of constraints that entries which would be stale compute together.
     has_stages : bool
         False for a Graph.
     """
@@ -68,6 +74,7 @@ class Impact:
     forgotten: tuple[str, ...]
     num_valid: int
     through_hooks: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
     has_stages: bool = True
 
     def as_dict(self) -> dict[str, Any]:
@@ -97,6 +104,8 @@ class Impact:
             lines.append(f"  by its own change: {', '.join(self.by_prerequisite)}")
         for stage, entries in self.by_stage.items():
             lines.append(f"  by stage {stage}: {', '.join(entries)}")
+        if self.constraints:
+            lines.append(f"  so those of constraints: {', '.join(self.constraints)}")
         if self.forgotten:
             lines.append(f"  forgotten: {', '.join(self.forgotten)}")
         if self.through_hooks:
@@ -109,6 +118,7 @@ class Impact:
     def _repr_html_(self) -> str:
         rows = [(path, "by its own change") for path in self.by_prerequisite]
         rows += [(p, f"by stage {stage}") for stage, paths in self.by_stage.items() for p in paths]
+        rows += [(name, "constraint") for name in self.constraints]
         rows += [(path, "forgotten") for path in self.forgotten]
         rows += [(path, "through hooks") for path in self.through_hooks]
         parts = [paragraph(f"{self._sentence}.")]
@@ -146,7 +156,14 @@ def impact(contents: Contents, item: object, recorded: RecordedHooks) -> Impact:
         tuple([path for n, path in paths.of.items() if n in found.forgotten]),
         len(consequences.valid),
         hooks.reached_from(starts, stage),
+        _constraints_of([consequences.valid[n] for n in found.lost], contents),
     )
+
+
+def _constraints_of(entries: Iterable[CacheEntry[Any]], contents: Contents) -> tuple[str, ...]:
+    """Return the names of the constraints that subsystems of these entries compute together."""
+    owners = dict.fromkeys(entry._owner for entry in entries if hasattr(entry._owner, TOGETHER))
+    return tuple([name for owner in owners for name in getattr(owner, TOGETHER)(contents)])
 
 
 def _not_written(contents: Contents, paths: NodePaths, node: int) -> NodeKindError:

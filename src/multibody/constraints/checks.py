@@ -57,8 +57,8 @@ def checked_pair(first: Any, second: Any, what: str) -> tuple[MobilizedBody, ...
     return found
 
 
-def checked_result(values: Any, shape: tuple[int, ...], what: str) -> Array:
-    """Return the result of a method of a constraint as floats. Cost some 0.5 us.
+def checked_result(values: Any, shape: tuple[int, ...], what: str, constraint: object) -> Array:
+    """Return the result of something of a constraint as floats. Cost some 0.5 us.
 
     Raises
     ------
@@ -68,14 +68,14 @@ def checked_result(values: Any, shape: tuple[int, ...], what: str) -> Array:
         found = np.asarray(values, float)
     except (TypeError, ValueError):
         raise NotANumberError(
-            f"{what}: returned values that are not real numbers",
+            f"{what} of {constraint}: returned values that are not real numbers",
             f"an array of shape {shape}",
             short_repr(values),
             "return real numbers; rows of one length, if there are several",
         ) from None
     if found.shape != shape:
         raise ShapeError(
-            f"{what}: returned values of another shape",
+            f"{what} of {constraint}: returned values of another shape",
             f"shape {shape}",
             f"shape {found.shape}",
             "let num_errors, calc_error and calc_jacobian fit each other",

@@ -7,16 +7,25 @@ r"""Constraints: the base of all, with the bodies that they tie, and a switch.
     +- AbstractCoordinateConstraint     of some q of joints
 
 Each constraint is a Subsystem, of its own name and graph. A System adopts it as any other:
-``system.add(RodConstraint(...), "rod")``.
+``system.add(RodConstraint(...), "rod")``. All of one kind are computed together, by a `batch`; a
+constraint has views of its own part::
+
+    error, error_rate, jacobian, error_bias      entries, computed when they are read
+    multipliers(state)                           numbers of a vector of the State
 """
 
 from abc import ABC
-from typing import TYPE_CHECKING, ClassVar, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+import numpy as np
 
 from stagecache.errors import ConstModelError, ConstraintError
+from stagecache.multibody.constraints.batch import AbstractBatch
+from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
 from stagecache.multibody.tree.applied_forces import NO_FORCES, AppliedForces
 from stagecache.state.state import State
+from stagecache.system.declare.cached import cached
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import parameter
 
@@ -35,6 +44,14 @@ class AbstractConstraint(Subsystem, ABC):
     num_errors: ClassVar[int]
     bodies: tuple[MobilizedBody, ...]
 
+    batch_type: ClassVar[type[AbstractBatch]]
+    """The class of the Subsystem that computes all of a kind."""
+
+    stacked: ClassVar[tuple[str, ...]] = ()
+    """Attributes with which its formulas can be evaluated for many at once; see `batch`."""
+
+    _batch: AbstractBatch
+
     is_enabled = parameter(True)
     """True if the bodies are tied; otherwise it does not have rows of errors."""
 
@@ -42,6 +59,74 @@ class AbstractConstraint(Subsystem, ABC):
     def matter(self) -> MatterSubsystem:
         """The matter that has the bodies."""
         return self.bodies[0].matter
+
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Things that constraints have in common which are computed together."""
+        return type(self), self.matter, self.num_errors
+
+    @property
+    def batch(self) -> AbstractBatch:
+        """The Subsystem of its System that computes it.
+
+        Raises
+        ------
+        AdoptionError
+            It has no System.
+        """
+        _ = self.system  # raises without one
+        return self._batch
+
+    def _joined(self) -> None:
+        """Join the batch of its kind, which the System takes with the first one."""
+        for subsystem in self.system.subsystems:
+            if isinstance(subsystem, AbstractBatch) and subsystem.constraints[0].kind == self.kind:
+                subsystem.constraints = (*subsystem.constraints, self)
+                self._batch = subsystem
+                return
+        self._batch = self.system.add(self.batch_type(self))
+
+    # ------------------------------------------------------------------ its part
+
+    def rows(self, state: State) -> slice:
+        """Return its part of the rows of its batch: empty where it is not enabled."""
+        number = self.batch.members(state).number_of(self)
+        return (
+            slice(0)
+            if number is None
+            else slice(number * self.num_errors, (number + 1) * self.num_errors)
+        )
+
+    @cached(
+        prerequisites=lambda self: (self.batch.members, self.batch.errors), equal=np.array_equal
+    )
+    def error(self, state: State) -> Array:
+        """The position errors, (m,)."""
+        return self.batch.errors(state)[self.rows(state)]
+
+    @cached(prerequisites=lambda self: (self.batch.members, self.batch.error_rates))
+    def error_rate(self, state: State) -> Array:
+        """Their derivatives along qdot = N u."""
+        return self.batch.error_rates(state)[self.rows(state)]
+
+    @cached(prerequisites=lambda self: (self.batch.members, self.batch.jacobian))
+    def jacobian(self, state: State) -> Any:
+        """The derivatives of `error_rate` by all u, (m, nu)."""
+        return self.batch.jacobian(state)[self.rows(state)]
+
+    @cached(prerequisites=lambda self: (self.batch.members, self.batch.error_bias))
+    def error_bias(self, state: State) -> Array:
+        """The derivatives of `error_rate` where udot is 0."""
+        return self.batch.error_bias(state)[self.rows(state)]
+
+    def multipliers(self, state: State) -> Array:
+        """Return the multipliers of its errors, (m,): the size of the forces that hold it.
+
+        Raises
+        ------
+        StageTooLowError, WrongTypeError
+        """
+        return state[self.batch].multipliers[self.rows(state)]
 
     def calc_body_forces(self, state: State) -> AppliedForces:  # noqa: ARG002  # others need it
         """Return the forces by which it acts on bodies; none, if it acts on u of joints only.

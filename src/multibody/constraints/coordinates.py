@@ -1,18 +1,4 @@
-r"""Constraints on coordinates of joints.
-
-::
-
-    body.q (each)   use_euler_angles      body.u (each)
-        \              |                      |
-      coordinate_values, coordinate_rows      |
-        /           |        \                |
-    error    coordinate_jacobian  coordinate_rates
-                |       \             /    \
-            jacobian     error_rate       error_bias
-
-A coordinate x is one q of a joint, by its number. Its rate is a row of N, times the u of the joint;
-where a mobilizer has no N, it is just u.
-"""
+"""Constraints on coordinates of joints. `coordinate_batch` has their entries."""
 
 import pickle
 from abc import abstractmethod
@@ -23,16 +9,13 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stagecache.assembly.coordinates.dependent import DependentCoordinate
 from stagecache.checks import require_callable, require_number, whole_number
-from stagecache.errors import (
-    ConstraintError,
-    KinematicsError,
-    NotPicklableError,
-    ShapeError,
-    short_repr,
-)
+from stagecache.errors import ConstraintError, NotPicklableError, ShapeError, short_repr
+from stagecache.multibody.constraints.batch import require_same_for_many
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
+from stagecache.multibody.constraints.coordinate_batch import CoordinateBatch
 from stagecache.multibody.constraints.derived import (
     bias_by_x,
     bias_by_x_of_jacobian,
@@ -43,25 +26,10 @@ from stagecache.multibody.constraints.derived import (
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.coordinates import JointCoordinate
 from stagecache.multibody.matter.matter import MobilizedBody
-from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.state.state import State
-from stagecache.system.constraints.errors import position_error
-from stagecache.system.declare.cached import cached
 
 Pair = JointCoordinate | tuple[MobilizedBody, int]
 """One q of a joint."""
-
-
-def _all_q(self: Any) -> tuple[Any, ...]:
-    return tuple(body.q for body in self.bodies)
-
-
-def _all_mobilizers(self: Any) -> tuple[Any, ...]:
-    return (*_all_q(self), self.matter.use_euler_angles)
-
-
-def _all_u(self: Any) -> tuple[Any, ...]:
-    return tuple(body.u for body in self.bodies)
 
 
 class AbstractCoordinateConstraint(AbstractConstraint):
@@ -83,6 +51,8 @@ class AbstractCoordinateConstraint(AbstractConstraint):
     UnknownBodyError, ConstraintError
         The bodies are not of one matter, or a joint does not have that q.
     """
+
+    batch_type = CoordinateBatch
 
     coordinates: tuple[tuple[MobilizedBody, int], ...]
 
@@ -122,6 +92,10 @@ class AbstractCoordinateConstraint(AbstractConstraint):
         draws = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 2, len(middle))) * scales
 
         def check(x: Array, rates: Array) -> None:
+            m, both = self.num_errors, (np.array([x] * 2), np.array([rates] * 2))
+            require_same_for_many(self, "calc_error", (m,), (x,), both[:1])
+            require_same_for_many(self, "calc_jacobian", (m, len(x)), (x,), both[:1])
+            require_same_for_many(self, "calc_bias", (m,), (x, rates), both)
             if self._gives_jacobian:
                 wanted = jacobian_by_x(self.calc_error, x, scales)
                 require_equal(self.calc_jacobian(x), wanted, f"calc_jacobian of {self}")
@@ -145,117 +119,12 @@ class AbstractCoordinateConstraint(AbstractConstraint):
             length = self.system.default_length_scale if self.is_adopted else 1.0
         return np.array([1.0 if _is_angle(body, i) else length for body, i in self.coordinates])
 
-    # ------------------------------------------------------------------ coordinates
+    # ------------------------------------------------------------------ in a State
 
-    @cached(prerequisites=_all_q)
-    def coordinate_values(self, state: State) -> Array:
-        """The coordinates x, (n,)."""
-        return np.array([self._own_q(state, body, i)[i] for body, i in self.coordinates])
-
-    @cached(prerequisites=_all_mobilizers)
-    def coordinate_rows(self, state: State) -> tuple[Array, ...]:
-        """The row of N of each coordinate: the derivatives of its rate by the u of its joint."""
-        return tuple(
-            _rows_of_n(body, self._mobilizer(state, body), self._own_q(state, body, i))[i]
-            for body, i in self.coordinates
-        )
-
-    @cached(prerequisites=lambda self: (self.coordinate_rows, *_all_u(self)))
-    def coordinate_rates(self, state: State) -> Array:
-        """The rates of x, (n,)."""
-        rows = self.coordinate_rows(state)
-        return np.array(
-            [row @ body.u(state) for row, (body, _) in zip(rows, self.coordinates, strict=True)]
-        )
-
-    @cached(prerequisites=lambda self: (*_all_mobilizers(self), *_all_u(self)))
-    def coordinate_acceleration_bias(self, state: State) -> Array:
-        """The derivatives of the rates where udot is 0: the change of N, times u."""
-        found = np.zeros(len(self.coordinates))
-        for k, (body, i) in enumerate(self.coordinates):
-            q, mobilizer = self._own_q(state, body, i), self._mobilizer(state, body)
-            u = body.u(state)
-            qdot = _rows_of_n(body, mobilizer, q) @ u  # refuses q where N is singular
-            rate = mobilizer.n_rate(q.tolist(), qdot.tolist())
-            if rate is not None:
-                found[k] = np.array(rate[i]) @ u
-        return found
-
-    @cached(prerequisites=(coordinate_values,))
-    def coordinate_jacobian(self, state: State) -> Array:
-        """The result of `calc_jacobian`, (m, n)."""
-        found = self.calc_jacobian(self.coordinate_values(state))
-        shape = (self.num_errors, len(self.coordinates))
-        return checked_result(found, shape, f"calc_jacobian of {self}")
-
-    # ------------------------------------------------------------------ errors
-
-    @position_error(
-        size=lambda self, _: self.num_errors,
-        prerequisites=(coordinate_values,),
-        enabled=AbstractConstraint.is_enabled,
-    )
-    def error(self, state: State) -> Any:
-        """The position errors, (m,)."""
-        return self.calc_error(self.coordinate_values(state))
-
-    @error.velocity(prerequisites=(coordinate_jacobian, coordinate_rates))
-    def error_rate(self, state: State) -> Array:
-        """Their derivatives along qdot = N u."""
-        found: Array = self.coordinate_jacobian(state) @ self.coordinate_rates(state)
-        return found
-
-    @error.jacobian(prerequisites=(coordinate_jacobian, coordinate_rows))
-    def jacobian(self, state: State) -> dict[Any, Array]:
-        """The derivatives of `error_rate` by the u of the joints."""
-        found: dict[Any, Array] = {}
-        columns = self.coordinate_jacobian(state).T
-        rows = self.coordinate_rows(state)
-        for column, row, (body, _) in zip(columns, rows, self.coordinates, strict=True):
-            block = np.outer(column, row)
-            found[body.u] = found[body.u] + block if body.u in found else block
-        return found
-
-    @error.bias(
-        prerequisites=(
-            *(coordinate_values, coordinate_jacobian),
-            *(coordinate_rates, coordinate_acceleration_bias),
-        )
-    )
-    def error_bias(self, state: State) -> Array:
-        """The derivatives of `error_rate` where udot is 0."""
-        bias = self.calc_bias(self.coordinate_values(state), self.coordinate_rates(state))
-        found = checked_result(bias, (self.num_errors,), f"calc_bias of {self}")
-        return found + self.coordinate_jacobian(state) @ self.coordinate_acceleration_bias(state)
-
-    def _own_q(self, state: State, body: MobilizedBody, i: int) -> Array:
-        q = body.q(state)
-        if i >= len(q):
-            raise ConstraintError(
-                f"{self}: ties a coordinate that {body} does not have in this State",
-                f"one of its {len(q)} q",
-                f"q[{i}]",
-                f"with {self.matter.name}.use_euler_angles, disable {self.name}, or tie another q",
-            )
-        return q
-
-    def _mobilizer(self, state: State, body: MobilizedBody) -> AbstractMobilizer:
-        layout = self.matter.layout(state)
-        return layout.joints[layout.rows[body.index]].mobilizer
-
-
-def _rows_of_n(body: MobilizedBody, mobilizer: AbstractMobilizer, q: Array) -> Array:
-    """Return N of one joint, (nq, nu)."""
-    try:
-        rows = mobilizer.n(q.tolist())
-    except ZeroDivisionError:
-        raise KinematicsError(
-            f"{body}: its {mobilizer!r} is where N is singular",
-            "Euler angles whose second is not pi/2",
-            f"q = {q.tolist()}",
-            "use quaternions, or give other q",
-        ) from None
-    return np.eye(mobilizer.nu) if rows is None else np.array(rows)
+    @property
+    def kind(self) -> tuple[Any, ...]:
+        """Things that constraints have in common which are computed together."""
+        return *super().kind, len(self.coordinates)
 
 
 def _is_angle(body: MobilizedBody, i: int) -> bool:
@@ -320,22 +189,23 @@ class ConstantCoordinateConstraint(AbstractCoordinateConstraint):
     """
 
     num_errors: ClassVar[int] = 1
+    stacked = ("value",)
 
     def __init__(self, body: MobilizedBody, value: float, *, index: int = 0) -> None:
         super().__init__([(body, index)])
         self.value = require_number(value, f"the value of {self}")
 
-    def calc_error(self, x: Array) -> Array:
+    def calc_error(self, x: Array) -> Any:
         """Return the difference."""
-        return x - self.value
+        return x - np.asarray(self.value)[..., None]
 
-    def calc_jacobian(self, x: Array) -> Any:  # noqa: ARG002  # of a fixed form
+    def calc_jacobian(self, x: Array) -> Any:
         """Return 1."""
-        return [[1.0]]
+        return np.ones((*x.shape, 1))
 
     def calc_bias(self, x: Array, rates: Array) -> Any:  # noqa: ARG002  # of a fixed form
         """Return 0."""
-        return np.zeros(1)
+        return np.zeros(x.shape)
 
 
 @final
@@ -372,7 +242,11 @@ class _Function:
 
 @final
 class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
-    """A function f of n coordinates is zero, as for gears or cams. One error: f(x).
+    """A function f of n coordinates is zero, or is another coordinate, as for gears or cams.
+
+    One error: f(x); or with a dependent coordinate, its value minus f(x). An Assembler sets a
+    dependent coordinate to f(x) instead of solving for it, unless it has bounds; so say which one
+    depends on the others if you can.
 
     Parameters
     ----------
@@ -385,6 +259,8 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         Its derivatives by x, (n,); derived by differences if it is left out.
     hessian : callable, optional
         Its second derivatives by x, (n, n); likewise.
+    dependent : (MobilizedBody, int), optional
+        The coordinate that is f(x); none of those above.
 
     Raises
     ------
@@ -400,8 +276,9 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
     >>> ground = system.matter.ground
     >>> small, large = (system.matter.add_body(n, ground, Pin()) for n in ("small", "large"))
     >>> gears = CoordinateCouplerConstraint(
-    ...     [(small, 0), (large, 0)],
-    ...     function=lambda x: x[0] + 2.0 * x[1]
+    ...     [(small, 0)],
+    ...     function=lambda x: -0.5 * x[0],
+    ...     dependent=(large, 0),
     ... )
     >>> _ = system.add(gears, "gears")
     >>> state = system.new_state()
@@ -421,8 +298,22 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         function: Callable[[Array], float],
         gradient: Callable[[Array], ArrayLike] | None = None,
         hessian: Callable[[Array], ArrayLike] | None = None,
+        dependent: tuple[MobilizedBody, int] | None = None,
     ) -> None:
-        super().__init__(coordinates)
+        pairs = _pairs(coordinates, type(self).__name__)
+        if dependent is not None:
+            pairs += _pairs([dependent], type(self).__name__)
+        super().__init__(pairs)
+        self.has_dependent = dependent is not None
+        self._num_arguments = len(pairs) - self.has_dependent
+        if self.has_dependent and self.coordinates[-1] in self.coordinates[:-1]:
+            body, index = self.coordinates[-1]
+            raise ConstraintError(
+                f"{self}: its dependent coordinate is among those on which it depends",
+                "another coordinate",
+                f"q[{index}] of {body}",
+                "leave dependent= out, and write a function that is zero",
+            )
         self.function = self._checked_function(function, "function")
         self.gradient = self._checked_function(gradient, "gradient")
         self.hessian = self._checked_function(hessian, "hessian")
@@ -445,20 +336,63 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         return self.hessian is not None
 
     def calc_error(self, x: Array) -> Any:
-        """Return the function of x."""
+        """Return the function of x, or the dependent coordinate minus that."""
+        if self.has_dependent:
+            return x[-1] - self.function(x[:-1])
         return self.function(x)
 
     def calc_jacobian(self, x: Array) -> Any:
         """Return its gradient."""
-        if self.gradient is None:
-            return super().calc_jacobian(x)
-        return checked_result(self.gradient(x), x.shape, f"the gradient of {self}")[None]
+        gradient = self.calc_gradient(x[: self._num_arguments])
+        return [[*-gradient, 1.0]] if self.has_dependent else gradient[None]
 
     def calc_bias(self, x: Array, rates: Array) -> Any:
         """Return its second derivative along the rates."""
-        if self.hessian is None and self.gradient is None:
-            return bias_by_x(self.calc_error, x, rates, self._scales())
+        x, rates = x[: self._num_arguments], rates[: self._num_arguments]
+        found: Any
+        if self.hessian is not None:
+            found = [rates @ self.calc_hessian(x) @ rates]
+        elif self.gradient is not None:
+            found = bias_by_x_of_jacobian(lambda y: [self.calc_gradient(y)], x, rates, self._own())
+        else:
+            found = bias_by_x(self.function, x, rates, self._own())
+        return [-found[0]] if self.has_dependent else found
+
+    def calc_gradient(self, x: Array) -> Array:
+        """Return the derivatives of the function, (n,)."""
+        if self.gradient is None:
+            found: Array = jacobian_by_x(self.function, x, self._own())[0]
+            return found
+        return checked_result(self.gradient(x), x.shape, "the gradient", self)
+
+    def calc_hessian(self, x: Array) -> Array:
+        """Return the second derivatives of the function, (n, n)."""
         if self.hessian is None:
-            return bias_by_x_of_jacobian(self.calc_jacobian, x, rates, self._scales())
-        hessian = checked_result(self.hessian(x), x.shape * 2, f"the hessian of {self}")
-        return [rates @ hessian @ rates]
+            return jacobian_by_x(self.calc_gradient, x, self._own())
+        return checked_result(self.hessian(x), x.shape * 2, "the hessian", self)
+
+    def _own(self) -> Array:
+        """Return the scales of the arguments of the function."""
+        return self._scales()[: self._num_arguments]
+
+    def dependent_coordinate(self, state: State, qerr: int) -> DependentCoordinate:
+        """Return the dependent coordinate for an Assembler, given the row of its error in qerr.
+
+        Raises
+        ------
+        StageTooLowError, WrongTypeError
+        """
+        start = self.matter.q.place(state).start
+        *sources, q = (self.batch.members(state).index_of(self) + start).tolist()
+        return DependentCoordinate(
+            q,
+            np.array(sources, np.intp),
+            self._calc_value,
+            self.calc_gradient,
+            self.calc_hessian,
+            qerr,
+        )
+
+    def _calc_value(self, x: Array) -> float:
+        found = checked_result([self.function(x)], (1,), "the function", self)
+        return float(found[0])

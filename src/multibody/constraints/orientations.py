@@ -15,7 +15,7 @@ Source: derived from the rate of a quaternion, w q / 2; the quaternion of a rota
 S. W. Shepperd, Quaternion from Rotation Matrix, J. Guidance and Control 1 (1978).
 """
 
-from math import cos, pi
+from math import pi
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -24,43 +24,49 @@ from numpy.typing import ArrayLike
 from stagecache.checks import require_number
 from stagecache.multibody.checks import checked_direction
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
-from stagecache.multibody.constraints.points import place_of, point_bias, point_jacobian
-from stagecache.multibody.geometry.spatial import Array, cross3
+from stagecache.multibody.constraints.points import (
+    place_of,
+    point_bias,
+    point_jacobian,
+    turned,
+)
+from stagecache.multibody.geometry.spatial import Array, cross
 from stagecache.multibody.geometry.transform import Transform, checked_frame
 from stagecache.multibody.matter.matter import MobilizedBody
 
 
 def orientation_error(rotation: Array) -> Array:
-    """Return the errors e (3,) of a rotation (3, 3)."""
-    return 2.0 * _quaternion(rotation)[1:]
+    """Return the errors e (..., 3) of a rotation (..., 3, 3)."""
+    return 2.0 * _quaternion(rotation)[..., 1:]
 
 
 def orientation_jacobian(rotation: Array) -> Array:
-    """Return the derivatives of the errors by the angular velocity, (3, 3)."""
-    w, x, y, z = _quaternion(rotation).tolist()
-    return np.array([[w, z, -y], [-z, w, x], [y, -x, w]])
+    """Return the derivatives of the errors by (w, v), (..., 3, 6)."""
+    w, x, y, z = np.moveaxis(_quaternion(rotation), -1, 0)
+    found = np.zeros((*rotation.shape[:-2], 3, 6))
+    by_turning = np.array([[w, z, -y], [-z, w, x], [y, -x, w]])
+    found[..., :3] = np.moveaxis(by_turning, (0, 1), (-2, -1))
+    return found
 
 
 def orientation_bias(rotation: Array, turning: Array) -> Array:
-    """Return the second derivatives of the errors for a constant angular velocity (3,)."""
-    found: Array = (-0.25 * (turning @ turning)) * orientation_error(rotation)
+    """Return the second derivatives of the errors for a constant angular velocity (..., 3)."""
+    square = (turning * turning).sum(-1, keepdims=True)
+    found: Array = -0.25 * square * orientation_error(rotation)
     return found
 
 
 def _quaternion(rotation: Array) -> Array:
     """Return the quaternion (w, x, y, z) of a rotation, with w >= 0, from its largest number."""
-    (a, b, c), (d, e, f), (g, h, i) = rotation.tolist()
-    largest = max(range(4), key=(a + e + i, a, e, i).__getitem__)
-    if largest == 0:
-        q = (1 + a + e + i, h - f, c - g, d - b)
-    elif largest == 1:
-        q = (h - f, 1 + a - e - i, b + d, c + g)
-    elif largest == 2:
-        q = (c - g, b + d, 1 - a + e - i, f + h)
-    else:
-        q = (d - b, c + g, f + h, 1 - a - e + i)
-    found = np.array(q if q[0] >= 0.0 else [-value for value in q])
-    found /= np.sqrt(found @ found)
+    (a, b, c), (d, e, f), (g, h, i) = np.moveaxis(rotation, (-2, -1), (0, 1))
+    wx, wy, wz, xy, xz, yz = h - f, c - g, d - b, b + d, c + g, f + h
+    squares = 1 + a + e + i, 1 + a - e - i, 1 - a + e - i, 1 - a - e + i
+    largest = np.argmax(squares, axis=0)
+    w, x, y, z = squares
+    products = np.array([[w, wx, wy, wz], [wx, x, xy, xz], [wy, xy, y, yz], [wz, xz, yz, z]])
+    found: Array = np.moveaxis(np.take_along_axis(products, largest[None, None], 0)[0], 0, -1)
+    found = np.where(found[..., :1] < 0.0, -found, found)
+    found /= np.linalg.norm(found, axis=-1, keepdims=True)
     return found
 
 
@@ -87,6 +93,7 @@ class ConstantAngleConstraint(AbstractPairConstraint):
     """
 
     num_errors: ClassVar[int] = 1
+    stacked = ("first_direction", "second_direction", "angle")
 
     def __init__(
         self,
@@ -106,19 +113,18 @@ class ConstantAngleConstraint(AbstractPairConstraint):
 
     def calc_error(self, pose: Transform) -> Any:
         """Return the cosine, minus its wanted value."""
-        return self.first_direction @ (pose.rotation @ self.second_direction) - cos(self.angle)
+        along = (self.first_direction * turned(pose, self.second_direction)).sum(-1)
+        return along - np.cos(self.angle)
 
     def calc_jacobian(self, pose: Transform) -> Array:
         """Return the Jacobian, about the normal to both directions."""
-        found = np.zeros((1, 6))
-        found[0, :3] = cross3(pose.rotation @ self.second_direction, self.first_direction)
-        return found
+        normal = cross(turned(pose, self.second_direction), self.first_direction)
+        return np.concatenate([normal, np.zeros_like(normal)], axis=-1)[..., None, :]
 
     def calc_bias(self, pose: Transform, velocity: Array) -> Any:
         """Return the centripetal acceleration of b along a."""
-        turning = velocity[:3]
-        direction = pose.rotation @ self.second_direction
-        return [self.first_direction @ cross3(turning, cross3(turning, direction))]
+        bias = point_bias(pose, self.second_direction, velocity)
+        return (self.first_direction * bias).sum(-1, keepdims=True)
 
 
 class AbstractFrameConstraint(AbstractPairConstraint):
@@ -135,10 +141,12 @@ class AbstractFrameConstraint(AbstractPairConstraint):
         super().__init__(first, second)
         self.first_frame = checked_frame(first_frame, f"the first frame of {self}")
         self.second_frame = checked_frame(second_frame, f"the second frame of {self}")
+        self._turn = self.second_frame.rotation @ self.first_frame.rotation.T
+        self._origins = np.array([self.first_frame.translation, self.second_frame.translation])
 
     def _turned(self, pose: Transform) -> Array:
         """Return the rotation that takes the axes of frame 1 to those of frame 2, in body 1."""
-        found: Array = pose.rotation @ self.second_frame.rotation @ self.first_frame.rotation.T
+        found: Array = pose.rotation @ self._turn
         return found
 
 
@@ -161,6 +169,7 @@ class ConstantOrientationConstraint(AbstractFrameConstraint):
     """
 
     num_errors: ClassVar[int] = 3
+    stacked = ("_turn",)
 
     def calc_error(self, pose: Transform) -> Array:
         """Return the angle along its axis."""
@@ -168,13 +177,11 @@ class ConstantOrientationConstraint(AbstractFrameConstraint):
 
     def calc_jacobian(self, pose: Transform) -> Array:
         """Return the Jacobian of the angle."""
-        found = np.zeros((3, 6))
-        found[:, :3] = orientation_jacobian(self._turned(pose))
-        return found
+        return orientation_jacobian(self._turned(pose))
 
     def calc_bias(self, pose: Transform, velocity: Array) -> Array:
         """Return the second derivative of the angle where w is constant."""
-        return orientation_bias(self._turned(pose), velocity[:3])
+        return orientation_bias(self._turned(pose), velocity[..., :3])
 
 
 @final
@@ -195,6 +202,7 @@ class WeldConstraint(AbstractFrameConstraint):
     """
 
     num_errors: ClassVar[int] = 6
+    stacked = ("_turn", "_origins")
 
     def _held_points(self) -> tuple[tuple[MobilizedBody, Array], ...]:
         one, two = self.bodies
@@ -202,18 +210,16 @@ class WeldConstraint(AbstractFrameConstraint):
 
     def calc_error(self, pose: Transform) -> Array:
         """Return the angle along its axis, and the vector from origin to origin."""
-        offset = place_of(pose, self.second_frame.translation) - self.first_frame.translation
-        return np.concatenate([orientation_error(self._turned(pose)), offset])
+        offset = place_of(pose, self._origins[..., 1, :]) - self._origins[..., 0, :]
+        return np.concatenate([orientation_error(self._turned(pose)), offset], axis=-1)
 
     def calc_jacobian(self, pose: Transform) -> Array:
         """Return the Jacobians of the angle, and of the second origin."""
-        found = np.zeros((6, 6))
-        found[:3, :3] = orientation_jacobian(self._turned(pose))
-        found[3:] = point_jacobian(pose, self.second_frame.translation, np.eye(3))
-        return found
+        moving = point_jacobian(pose, self._origins[..., 1, :], np.eye(3))
+        return np.concatenate([orientation_jacobian(self._turned(pose)), moving], axis=-2)
 
     def calc_bias(self, pose: Transform, velocity: Array) -> Array:
         """Return the second derivative of the angle, and the centripetal acceleration."""
-        turning = orientation_bias(self._turned(pose), velocity[:3])
-        moving = point_bias(pose, self.second_frame.translation, velocity)
-        return np.concatenate([turning, moving])
+        turning = orientation_bias(self._turned(pose), velocity[..., :3])
+        moving = point_bias(pose, self._origins[..., 1, :], velocity)
+        return np.concatenate([turning, moving], axis=-1)

@@ -28,24 +28,33 @@ ROD_WIDTH: Final = 1.5
 
 
 def place_of(pose: Transform, station: Array) -> Array:
-    """Return the position in body 1 of a point of body 2, (3,)."""
-    found: Array = pose.rotation @ station + pose.translation
+    """Return the position in body 1 of a point of body 2, (..., 3)."""
+    return turned(pose, station) + pose.translation
+
+
+def turned(pose: Transform, vector: Array) -> Array:
+    """Return a vector of body 2 in the axes of body 1, (..., 3)."""
+    found: Array = (pose.rotation @ vector[..., None])[..., 0]
+    return found
+
+
+def parts_along(directions: Array, vector: Array) -> Array:
+    """Return the components of a vector (..., 3) in m directions (..., m, 3): (..., m)."""
+    found: Array = (directions @ vector[..., None])[..., 0]
     return found
 
 
 def point_jacobian(pose: Transform, station: Array, directions: Array) -> Array:
-    """Return the derivatives of its components in m directions by (w, v): (m, 6)."""
-    arm = pose.rotation @ station
-    found = np.empty((len(directions), 6))
-    found[:, :3] = cross(arm[None], directions)
-    found[:, 3:] = directions
-    return found
+    """Return the derivatives of its components in m directions by (w, v): (..., m, 6)."""
+    arm = turned(pose, station)[..., None, :]
+    directions = np.broadcast_to(directions, (*arm.shape[:-2], *directions.shape[-2:]))
+    return np.concatenate([cross(arm, directions), directions], axis=-1)
 
 
 def point_bias(pose: Transform, station: Array, velocity: Array) -> Array:
-    """Return the acceleration of the point where (w, v) does not change, (3,)."""
-    turning = velocity[:3]
-    return cross3(turning, cross3(turning, pose.rotation @ station))
+    """Return the acceleration of the point where (w, v) does not change, (..., 3)."""
+    turning = velocity[..., :3]
+    return cross(turning, cross(turning, turned(pose, station)))
 
 
 @final
@@ -67,6 +76,7 @@ class BallConstraint(AbstractPairConstraint):
     """
 
     num_errors: ClassVar[int] = 3
+    stacked = ("first_station", "second_station")
 
     def __init__(
         self,
@@ -137,6 +147,7 @@ class RodConstraint(AbstractPairConstraint):
     """
 
     num_errors: ClassVar[int] = 1
+    stacked = ("first_station", "second_station", "length")
 
     def __init__(
         self,
@@ -158,7 +169,7 @@ class RodConstraint(AbstractPairConstraint):
 
     def calc_error(self, pose: Transform) -> Any:
         """Return distance minus length."""
-        return np.linalg.norm(self._arrow(pose)) - self.length
+        return np.linalg.norm(self._arrow(pose), axis=-1) - self.length
 
     def calc_jacobian(self, pose: Transform) -> Array:
         """Return the Jacobian of the point along the rod.
@@ -169,15 +180,16 @@ class RodConstraint(AbstractPairConstraint):
             The points coincide.
         """
         along = self._along(pose)[0]
-        return point_jacobian(pose, self.second_station, along[None])
+        return point_jacobian(pose, self.second_station, along[..., None, :])
 
     def calc_bias(self, pose: Transform, velocity: Array) -> Any:
         """Return the centripetal acceleration, of the point and of the rod itself."""
         along, distance = self._along(pose)
-        moving = point_jacobian(pose, self.second_station, np.eye(3)) @ velocity
-        across = moving - (along @ moving) * along
+        arm = turned(pose, self.second_station)
+        moving = velocity[..., 3:] + cross(velocity[..., :3], arm)
+        across = moving - (along * moving).sum(-1, keepdims=True) * along
         turning = point_bias(pose, self.second_station, velocity)
-        return [across @ across / distance + along @ turning]
+        return (across * across / distance + along * turning).sum(-1, keepdims=True)
 
     def calc_decorative_geometry_and_append(
         self, state: State, stage: Stage, geometry: list[Any]
@@ -196,11 +208,11 @@ class RodConstraint(AbstractPairConstraint):
         """Return the vector from the first to the second point, in body 1."""
         return place_of(pose, self.second_station) - self.first_station
 
-    def _along(self, pose: Transform) -> tuple[Array, float]:
-        """Return the direction of the rod, and the distance."""
+    def _along(self, pose: Transform) -> tuple[Array, Array]:
+        """Return the direction of the rod, (..., 3), and the distance, (..., 1)."""
         arrow = self._arrow(pose)
-        distance = float(np.linalg.norm(arrow))
-        if distance == 0.0:
+        distance = np.linalg.norm(arrow, axis=-1, keepdims=True)
+        if not distance.all():
             raise KinematicsError(
                 f"{self}: its points coincide, so the rod has no direction",
                 "points at some distance from each other",
@@ -233,6 +245,7 @@ class PointOnLineConstraint(AbstractPairConstraint):
     """
 
     num_errors: ClassVar[int] = 2
+    stacked = ("origin", "normals", "station")
 
     def __init__(
         self,
@@ -253,8 +266,7 @@ class PointOnLineConstraint(AbstractPairConstraint):
 
     def calc_error(self, pose: Transform) -> Array:
         """Return the components of the vector from the line to the point."""
-        found: Array = self.normals @ (place_of(pose, self.station) - self.origin)
-        return found
+        return parts_along(self.normals, place_of(pose, self.station) - self.origin)
 
     def calc_jacobian(self, pose: Transform) -> Array:
         """Return the Jacobian of the point along both normals."""
@@ -262,8 +274,7 @@ class PointOnLineConstraint(AbstractPairConstraint):
 
     def calc_bias(self, pose: Transform, velocity: Array) -> Array:
         """Return the centripetal acceleration along both normals."""
-        found: Array = self.normals @ point_bias(pose, self.station, velocity)
-        return found
+        return parts_along(self.normals, point_bias(pose, self.station, velocity))
 
 
 def normals_to(direction: Array) -> Array:
@@ -296,6 +307,7 @@ class PointInPlaneConstraint(AbstractPairConstraint):
     """
 
     num_errors: ClassVar[int] = 1
+    stacked = ("normal", "height", "station")
 
     def __init__(
         self,
@@ -315,12 +327,12 @@ class PointInPlaneConstraint(AbstractPairConstraint):
 
     def calc_error(self, pose: Transform) -> Any:
         """Return the height above the plane."""
-        return self.normal @ place_of(pose, self.station) - self.height
+        return (self.normal * place_of(pose, self.station)).sum(-1) - self.height
 
     def calc_jacobian(self, pose: Transform) -> Array:
         """Return the Jacobian of the point along the normal."""
-        return point_jacobian(pose, self.station, self.normal[None])
+        return point_jacobian(pose, self.station, self.normal[..., None, :])
 
     def calc_bias(self, pose: Transform, velocity: Array) -> Any:
         """Return the centripetal acceleration along the normal."""
-        return self.normal[None] @ point_bias(pose, self.station, velocity)
+        return (self.normal * point_bias(pose, self.station, velocity)).sum(-1, keepdims=True)

@@ -101,15 +101,12 @@ class LinearBushing(AbstractForce):
 
     def calc_coordinates(self, state: State) -> Array:
         """Return the three angles [rad] and the place [m] of M in F, (6,). Reads the poses."""
-        pose = relative_pose(*self._frames(state))
-        numbers: Any = pose.matrix[:3].ravel().tolist()
-        angles = angles_of_pose(numbers)
-        return np.array([*angles, *pose.translation.tolist()])
+        return _coordinates(*self._frames(state))
 
     def calc_force(self, state: State, forces: ForceSum) -> None:
         """Add the forces of springs and dampers."""
         one, two = self._frames(state)
-        x = self.calc_coordinates(state)
+        x = _coordinates(one, two)
         n = np.eye(6)
         n[:3, :3] = self._n(x)
         rates = n @ relative_velocity(one, two, *self._velocities(state, one, two))
@@ -159,6 +156,13 @@ class LinearBushing(AbstractForce):
                 f"angles {x[:3].tolist()}",
                 "turn both frames, so that it is farther from there",
             ) from None
+
+
+def _coordinates(one: Transform, two: Transform) -> Array:
+    """Return the three angles and the place of M in F, for frames F and M in ground."""
+    pose = relative_pose(one, two)
+    numbers: Any = pose.matrix[:3].ravel().tolist()
+    return np.array([*angles_of_pose(numbers), *pose.translation.tolist()])
 
 
 def _checked_six(values: ArrayLike, what: str) -> tuple[float, ...]:

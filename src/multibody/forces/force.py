@@ -23,7 +23,7 @@ from stagecache.errors import ConstModelError, UnknownBodyError, short_repr
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array, cross3
 from stagecache.multibody.matter.matter import MatterSubsystem, MobilizedBody
-from stagecache.multibody.tree.applied_forces import NO_FORCES, AppliedForces
+from stagecache.multibody.tree.applied_forces import NO_FIELD, NO_FORCES, AppliedForces, Vector
 from stagecache.multibody.tree.layout import Indices, TreeLayout
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -37,7 +37,7 @@ from stagecache.system.declare.variables import parameter
 class ForceSum:
     """The parts of a force, which its `calc_force` adds, one after another."""
 
-    __slots__ = ("_layout", "_matter", "_rows", "_spatial", "_state", "_u", "_values")
+    __slots__ = ("_field", "_layout", "_matter", "_rows", "_spatial", "_state", "_u", "_values")
 
     def __init__(self, matter: MatterSubsystem, state: State) -> None:
         self._matter = matter
@@ -47,6 +47,7 @@ class ForceSum:
         self._spatial: list[Array] = []
         self._u: list[int] = []
         self._values: list[float] = []
+        self._field: Vector = NO_FIELD
 
     def add_force(self, body: MobilizedBody, station: ArrayLike, force: ArrayLike) -> None:
         """Add a force at a point of a body. Reads the pose of the body.
@@ -103,10 +104,10 @@ class ForceSum:
         self._add(first, -moment, -force)
         self._add(second, moment, force)
 
-    def _add_to_all(self, forces: Array) -> None:
-        """Add spatial forces on all bodies by row of the layout, (rows, 6), about the origin."""
-        self._rows.append(np.arange(len(forces)))
-        self._spatial.append(forces)
+    def _add_field(self, acceleration: Array) -> None:
+        """Add a force on all masses, by mass, (3,)."""
+        x, y, z = (a + b for a, b in zip(self._field, acceleration.tolist(), strict=True))
+        self._field = x, y, z
 
     def add_mobility_force(self, body: MobilizedBody, u: int | str, force: float) -> None:
         """Add a force on one u of the joint of a body: a torque [N m], or a force [N].
@@ -135,6 +136,7 @@ class ForceSum:
             np.concatenate([NO_FORCES.spatial, *self._spatial]),
             np.array(self._u, np.intp),
             np.array(self._values),
+            self._field,
         )
 
     def _add(self, body: MobilizedBody, moment: Array, force: Array) -> None:
@@ -230,7 +232,7 @@ class AbstractForce(Subsystem, ABC):
     def calc_power(self, state: State) -> float:
         """Return the power that it has [W]: negative where it takes energy from the bodies.
 
-        Reads `applied`, `matter.tree_motions`, `matter.u`.
+        Reads `applied`, `matter.tree_inertias`, `matter.tree_motions`, `matter.u`.
 
         Raises
         ------
@@ -238,7 +240,9 @@ class AbstractForce(Subsystem, ABC):
         """
         if not self.is_enabled(state):
             return 0.0
-        return self.applied(state).power(self.matter.tree_motions(state), self.matter.u(state))
+        matter = self.matter
+        inertias, motions = matter.tree_inertias(state), matter.tree_motions(state)
+        return self.applied(state).power(inertias, motions, matter.u(state))
 
     def _applied(self, state: State) -> AppliedForces:
         forces = ForceSum(self.matter, state)

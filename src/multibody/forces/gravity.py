@@ -4,12 +4,11 @@ from typing import final
 
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.forces.force import AbstractForce, ForceSum, applied_from, energy_from
-from stagecache.multibody.geometry.spatial import Array, forces_about_origin
+from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MatterSubsystem
+from stagecache.multibody.tree.applied_forces import Vector
 from stagecache.state.state import State
 from stagecache.system.declare.variables import parameter
-
-Vector = tuple[float, float, float]
 
 
 @final
@@ -56,16 +55,15 @@ class Gravity(AbstractForce):
         self._initial: Vector = tuple(checked_array(acceleration, (3,), what).tolist())
 
     def calc_force(self, state: State, forces: ForceSum) -> None:
-        """Add its weight to each body."""
-        weights = self.matter.tree_masses[:, None] * self._acceleration(state)
-        forces._add_to_all(forces_about_origin(self.matter.tree_centers(state), weights))
+        """Add it to all masses."""
+        forces._add_field(self._acceleration(state))
 
     def calc_potential_energy(self, state: State) -> float:
         """Return the negative product of acceleration and all masses at their places."""
         centers = self.matter.tree_centers(state)
         return -float(self.matter.tree_masses @ centers @ self._acceleration(state))
 
-    applied = applied_from(lambda self: (self.acceleration, self.matter.tree_centers))
+    applied = applied_from((acceleration,))
     potential_energy = energy_from(lambda self: (self.acceleration, self.matter.tree_centers))
 
     def _acceleration(self, state: State) -> Array:

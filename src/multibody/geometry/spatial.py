@@ -22,9 +22,9 @@ _LAST = np.array([2, 0, 1])
 
 
 def cross(a: Array, b: Array) -> Array:
-    """Return the cross products of rows, (n, 3). `numpy.cross` takes three times as long."""
-    found: Array = a.take(_NEXT, 1) * b.take(_LAST, 1)
-    found -= a.take(_LAST, 1) * b.take(_NEXT, 1)
+    """Return the cross products of rows, (..., 3). `numpy.cross` takes three times as long."""
+    found: Array = a.take(_NEXT, -1) * b.take(_LAST, -1)
+    found -= a.take(_LAST, -1) * b.take(_NEXT, -1)
     return found
 
 

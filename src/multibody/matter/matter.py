@@ -20,6 +20,7 @@ r"""Matter: a tree of rigid bodies, as it is built, and the entries of its kinem
     tree_poses -> tree_centers -> tree_inertias -> m_matrix         if a body has mass
     tree_inertias, tree_motions, tree_bias -> bias_force
     applied and is_enabled of all forces -> applied_forces -> applied_force
+    tree_poses, u, applied_forces -> udot       in the kernel, where there are no constraints
 
 No position depends on u. The poses of all bodies are one entry (see `tree.poses` for the reasons);
 `pose[i]` is compared with its last value, so entries that depend on one body stay valid where
@@ -32,6 +33,7 @@ prerequisites. Bodies and groups of stations are parts of a matter, which refer 
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar, Final, Self, SupportsIndex, final
 
 import numpy as np
@@ -39,6 +41,7 @@ from numpy.typing import ArrayLike
 
 from stagecache.checks import (
     did_you_mean,
+    require_bool,
     require_name,
     require_new_name,
     require_number,
@@ -55,6 +58,7 @@ from stagecache.errors import (
     MassMatrixError,
     MassPropertiesError,
     MotionError,
+    NotANumberError,
     OutOfRangeError,
     ShapeError,
     StagecacheError,
@@ -90,6 +94,7 @@ from stagecache.multibody.matter.drives import (
 from stagecache.multibody.matter.skeletons import BONE, ORIGIN, in_ground, skeletons_of
 from stagecache.multibody.mobilizers.checks import check_mobilizer
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
+from stagecache.multibody.mobilizers.reversed import Reversed
 from stagecache.multibody.mobilizers.sequences import Weld
 from stagecache.multibody.motions.motion import AbstractMotion, check_motion
 from stagecache.multibody.tree.applied_forces import AnyForce, TreeForces, sum_of
@@ -128,6 +133,7 @@ from stagecache.state.handles import (
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import ANY
+from stagecache.state.vectors.vectors import QDOT, QDOTDOT, UDOT
 from stagecache.system.constraints.errors import normalization_error
 from stagecache.system.declare.cached import cached
 from stagecache.system.declare.enabling import switched_on
@@ -908,6 +914,7 @@ class MatterSubsystem(Subsystem):
         mass_properties: MassProperties | Mapping[str, Any] | None = None,
         inboard_frame: Transform | None = None,
         outboard_frame: Transform | None = None,
+        reverse: bool = False,
         motion: AbstractMotion | None = None,
         coordinates: Iterable[Coordinate | str] | None = None,
         decorations: Iterable[AbstractDecoration] | None = None,
@@ -929,6 +936,9 @@ class MatterSubsystem(Subsystem):
             X_PF: the place of the joint on the parent. The default is the frame of the parent.
         outboard_frame : Transform, optional
             X_BM: the place of the joint on the body.
+        reverse : bool
+            True for a mobilizer that says how F moves in M: a Planar with its plane on the body,
+            for instance. `mobilizer` of the body is then a `Reversed`.
         motion : AbstractMotion, optional
             Its q as functions of time, where it is not locked. `prescribe` writes q and u. By
             default they are free.
@@ -964,6 +974,8 @@ class MatterSubsystem(Subsystem):
         require_new_name(name, [body.name for body in self._bodies], "body")
         self._checked_own(parent, f"the parent of body {name!r}")
         check_mobilizer(mobilizer, name, (body.mobilizer for body in self._bodies))
+        if require_bool(reverse, f"reverse of body {name!r}"):
+            mobilizer = Reversed(mobilizer)
         if motion is not None:
             check_motion(motion, mobilizer, name)
         taken = [*self.declarations, *[coordinate.name for coordinate in self.coordinates]]
@@ -1269,24 +1281,6 @@ class MatterSubsystem(Subsystem):
             return layout.kernel.mass_matrix(self.tree_poses(state).arrays, self._inertias.arrays)
         return mass_matrix_of(layout, self.axes(state), self.tree_inertias(state))
 
-    @m_matrix.solver
-    def _solve_m(self, state: State, forces: Array, known: Array | None) -> Array | None:
-        """Return udot by articulated bodies, in O(bodies), where the kernel is there.
-
-        Where a u moves no mass, M is used instead, whose error names it.
-        """
-        layout = self.layout(state)
-        kernel = layout.kernel
-        if kernel is None or layout.most_u > LARGEST_JOINT:
-            return None
-        if known is not None and not layout.are_whole_joints(np.isnan(known)):
-            return None  # it holds whole joints only
-        poses, own = self.tree_poses(state).arrays, self._inertias.arrays
-        try:
-            return kernel.forward_dynamics(poses, own, np.zeros(len(forces)), forces, known=known)
-        except MassMatrixError:
-            return None
-
     @cached(
         prerequisites=lambda self: (
             *(self.tree_inertias, self.tree_motions, self.tree_bias),
@@ -1322,13 +1316,40 @@ class MatterSubsystem(Subsystem):
         return sum_of(self.layout(state), acting)
 
     @generalized_force(
-        prerequisites=lambda self: (self.axes, self.applied_forces, self.use_euler_angles),
+        prerequisites=lambda self: (
+            *(self.axes, self.applied_forces),
+            *(self.tree_centers, self.use_euler_angles),
+        ),
         exists=lambda self: _has_mass(self) or bool(self.forces),
     )
     def applied_force(self, state: State) -> Array:
         """The forces on u of all forces, (nu,)."""
-        forces, layout = self.applied_forces(state), self.layout(state)
-        return generalized_forces(layout, self.axes(state), forces.on_bodies) + forces.on_u
+        forces = self.applied_forces(state)
+        on_bodies = forces.spatial(self.tree_masses, self.tree_centers(state))
+        return generalized_forces(self.layout(state), self.axes(state), on_bodies) + forces.on_u
+
+    @m_matrix.solver(bias_force, applied_force)
+    def _solve_m(self, state: State, others: Array | None, known: Array | None) -> Array | None:
+        """Return udot by articulated bodies, in O(bodies), where the kernel is there.
+
+        Where a u moves no mass, or numbers are not finite, M is used instead: its error, or that
+        of a force, names it.
+        """
+        layout = self.layout(state)
+        kernel = layout.kernel
+        if kernel is None or layout.most_u > LARGEST_JOINT:
+            return None
+        if known is not None and not layout.are_whole_joints(np.isnan(known)):
+            return None  # it holds whole joints only
+        forces, poses = self.applied_forces(state), self.tree_poses(state)
+        on_u = forces.on_u if others is None else forces.on_u + others
+        model, on_bodies = (poses.arrays, self._inertias.arrays), forces.about_bodies(poses)
+        try:
+            return kernel.forward_dynamics(
+                *model, self.u(state), on_u, on_bodies, field=forces.field, known=known
+            )
+        except (MassMatrixError, NotANumberError):
+            return None
 
     @cached(prerequisites=lambda self: (self.tree_inertias, self.tree_motions), unit="J")
     def kinetic_energy(self, state: State) -> float:
@@ -1367,8 +1388,8 @@ class MatterSubsystem(Subsystem):
             M is singular: a u moves no mass.
         ShapeError, NotANumberError, OutOfRangeError, StageTooLowError, WrongTypeError
         """
-        nu = self.layout(state).nu
-        values = checked_array(forces, (nu,), f"multiply_by_m_inv(forces) of {self.name}")
+        layout = self.layout(state)
+        values = checked_array(forces, (layout.nu,), f"multiply_by_m_inv(forces) of {self.name}")
         if not _has_mass(self):
             raise MassMatrixError(
                 f"multiply_by_m_inv of {self.name}: there is no mass",
@@ -1376,9 +1397,11 @@ class MatterSubsystem(Subsystem):
                 "bodies without mass",
                 "give add_body() mass_properties",
             )
-        udot = self._solve_m(state, values, None)
-        if udot is not None:
-            return udot
+        if layout.kernel is not None and layout.most_u <= LARGEST_JOINT:
+            poses, own = self.tree_poses(state).arrays, self._inertias.arrays
+            with suppress(MassMatrixError):
+                solved: Array = layout.kernel.multiply_by_m_inv(poses, own, values[None])[0]
+                return solved
         root = type(self).m_matrix.root_in(self)(state)
         found: Array = root.T @ (root @ values)
         return found
@@ -1534,13 +1557,19 @@ class MatterSubsystem(Subsystem):
 
     def realize_velocity(self, state: State) -> None:
         """Write qdot = N u."""
-        state[self].upd_qdot()[:] = qdot_of(self.layout(state), self.q(state), self.u(state))
+        layout, qdot = self.layout(state), self.u(state)
+        if layout.related:
+            qdot = qdot_of(layout, self.q(state), qdot)
+        state._contents.fill_vector(QDOT, self._index, qdot)
 
     def realize_acceleration(self, state: State) -> None:
         """Write qdotdot = N udot + dN/dt u; NaN where udot is not known."""
-        own, q, u = state[self], self.q(state), self.u(state)
-        qdot, udot = own.qdot, own.upd_udot()
-        own.upd_qdotdot()[:] = qdotdot_of(self.layout(state), q, qdot, u, udot)
+        contents, x, layout = state._contents, self._index, self.layout(state)
+        qdotdot = udot = contents.known_so_far(UDOT, x)
+        if layout.related:
+            qdot = contents.known_so_far(QDOT, x)
+            qdotdot = qdotdot_of(layout, self.q(state), qdot, self.u(state), udot)
+        contents.fill_vector(QDOTDOT, x, qdotdot)
 
     def layout(self, state: State) -> TreeLayout:
         """Return the tables of the tree in the form of a State. Reads `use_euler_angles`."""

@@ -56,7 +56,7 @@ class AbstractMobilizer(ABC):
     default_q: tuple[float, ...]
     checked_at: tuple[tuple[float, ...], ...] = ()
     has_constant_axes: ClassVar[bool] = True
-    quaternion_start: ClassVar[int | None] = None
+    quaternion_start: int | None = None
     is_sequence: bool = False
 
     @abstractmethod

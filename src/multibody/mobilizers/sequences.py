@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from math import cos, sin
-from typing import final
+from typing import Final, final
 
 from stagecache.multibody.geometry.orientation import Pose, Rows, axes_of_angles, pose_of_angles
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
@@ -173,3 +173,33 @@ class Gimbal(AbstractMobilizer):
             c1 * first - s1 * c2 * second - c1 * s2 * third,
             *(0.0, 0.0, 0.0),
         )
+
+
+@final
+class Bushing(AbstractMobilizer):
+    """Any motion: q are body-fixed x-y-z angles [rad], then the origin of M in F [m].
+
+    u are their rates. (A Free with Euler angles has the same q, but velocities as u.) For small
+    angles, as those of an elastic bushing; where the second is pi/2, a motion is lost.
+    """
+
+    nq = nu = 6
+    default_q = (0.0,) * 6
+    is_sequence = True
+    has_constant_axes = False
+
+    def pose(self, q: Sequence[float]) -> Pose:
+        """Return Rx(q0) Ry(q1) Rz(q2), at (q3, q4, q5)."""
+        return pose_of_angles(q[0], q[1], q[2], q[3], q[4], q[5])
+
+    def axes(self, q: Sequence[float]) -> Rows:
+        """Return rotations as those of a Gimbal, and translations along the axes of F."""
+        return [*GIMBAL.axes(q[:3]), *TRANSLATION.axes(q[3:])]
+
+    def axes_rate(self, q: Sequence[float], u: Sequence[float]) -> Sequence[float]:
+        """Return the change of the rotations."""
+        return GIMBAL.axes_rate(q, u)
+
+
+GIMBAL: Final = Gimbal()
+TRANSLATION: Final = Translation()

@@ -11,7 +11,7 @@ from typing import Any, Final, NoReturn, final
 
 import numpy as np
 
-from stagecache.errors import MassMatrixError
+from stagecache.errors import MassMatrixError, NotANumberError
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.orientations import Ball, EulerBall, EulerFree, Free
@@ -52,9 +52,8 @@ KINDS: Final[dict[type[AbstractMobilizer], int]] = {
 }
 """Kinds of mobilizers in the kernel, which has their formulas as well; by their exact types."""
 
-_NOTHING: Final = (None, None, None, None)
 Positions = tuple[Array, Array, Array, Array]
-"""q, X_MpM, X_GM and X_GB."""
+"""q; and by row, X_MpM, X_GM and X_GB."""
 Inertias = tuple[Array, Array, Array]
 """Masses, centers of mass, and central inertias by row, in the frames of the bodies."""
 
@@ -102,29 +101,37 @@ class CompiledTree:
         self.tree = kernel.Tree(np.array(table, np.intp), self.nq, inboard, outboard, axes)
         self.given = [joint for joint, kind in zip(joints, kinds, strict=True) if kind == GIVEN]
         self._joints = joints
-        self._is_plain = outboard is None
         self._axes = axes
         self._varying = [joint for joint in self.given if not joint.mobilizer.has_constant_axes]
         self._related = [joint for joint in self.given if joint in related]
 
     # ------------------------------------------------------------------ positions
 
+    def moved(self, q: Array, before: Array) -> list[tuple[int, int]]:
+        """Return the rows that are outboard of joints with other q, as ranges in order."""
+        found: list[tuple[int, int]] = self.tree.moved(q, before)
+        return found
+
     def positions(
-        self, q: Array, before: Positions | None
-    ) -> tuple[Array, Array, Array, list[tuple[int, int]]] | None:
-        """Return X_MpM, X_GM, X_GB, and ranges of rows computed; None if a joint has no pose."""
-        shape = (len(self._joints), 4, 4)
-        relative, joints = np.empty(shape), np.empty(shape)
-        bodies = joints if self._is_plain else np.empty(shape)
+        self,
+        q: Array,
+        ranges: list[tuple[int, int]],
+        found: Array,
+        q_before: Array | None,
+        before: Array | None,
+    ) -> bool:
+        """Compute X_MpM, X_GM, and X_GB unless all X_MB are 1, of the rows in ranges.
+
+        The others are in `before`, (k, rows, 4, 4), where k is 2 or 3. Return False if a joint has
+        no pose.
+        """
         given = None
         if self.given:
-            given = self._poses(q.tolist(), None if before is None else before[0].tolist())
+            given = self._poses(q.tolist(), None if q_before is None else q_before.tolist())
             if given is None:
-                return None
-        ranges: list[tuple[int, int]] | None = self.tree.positions(
-            q, given, relative, joints, bodies, *(_NOTHING if before is None else before)
-        )
-        return None if ranges is None else (relative, joints, bodies, ranges)
+                return False
+        is_placed: bool = self.tree.positions(q, given, ranges, found, q_before, before)
+        return is_placed
 
     def _poses(self, q: list[float], before: list[float] | None) -> Array | None:
         """Return [R p] of given joints with other q; None if one has no pose."""
@@ -225,6 +232,7 @@ class CompiledTree:
         udot: Array,
         forces: Array | None = None,
         *,
+        field: Array | None = None,
         reactions: Array | None = None,
     ) -> Array:
         """Return the generalized forces (nu,) that give udot, beside forces on bodies. Cost O(n).
@@ -239,13 +247,15 @@ class CompiledTree:
         u, udot : ndarray of shape (nu,)
         forces : ndarray of shape (rows, 6), optional
             Moments and forces on the bodies about their origins, in the axes of the ground.
+        field : ndarray of shape (3,), optional
+            The force on all masses beside these, by mass, as of gravity.
         reactions : ndarray of shape (rows, 6), optional
             Filled with the moment and force through each joint on its body, about the origin of M.
         """
         found = np.empty(self.nu)
         rates = self.given_rates(poses[0], u)
         model = self._model(poses, inertias)
-        self.tree.inverse_dynamics(*model, rates, u, udot, forces, found, reactions)
+        self.tree.inverse_dynamics(*model, rates, u, udot, forces, field, found, reactions)
         return found
 
     def forward_dynamics(
@@ -256,13 +266,14 @@ class CompiledTree:
         generalized: Array,
         forces: Array | None = None,
         *,
+        field: Array | None = None,
         known: Array | None = None,
     ) -> Array:
         """Return the udot (nu,) that generalized forces and forces on bodies give. Cost O(n).
 
         Parameters
         ----------
-        poses, inertias, u, forces
+        poses, inertias, u, forces, field
             As for `inverse_dynamics`.
         generalized : ndarray of shape (nu,)
         known : ndarray of shape (nu,), optional
@@ -272,13 +283,20 @@ class CompiledTree:
         ------
         MassMatrixError
             Some udot would need no force.
+        NotANumberError
+            Some udot would not be finite.
         """
+        q, relative, joints, _ = poses
+        axes = rates = None
+        if self._varying:
+            axes, rates = self.given_axes(q), self.given_rates(q, u)
         found = np.empty(self.nu)
-        rates = self.given_rates(poses[0], u)
-        model = self._model(poses, inertias)
-        row = self.tree.forward_dynamics(*model, rates, u, generalized, forces, known, found)
-        if row:
+        model, acting = (q, relative, joints, axes, *inertias), (generalized, forces, field)
+        row = self.tree.forward_dynamics(*model, rates, u, *acting, known, found)
+        if row > 0:
             refuse_massless(self._joints[row])
+        if row:
+            refuse_numbers()
         return found
 
     def multiply_by_m_inv(
@@ -305,4 +323,14 @@ def refuse_massless(joint: Joint) -> NoReturn:
         "mass, or inertia about each axis, outboard of each joint",
         "some u of it that moves neither",
         "give mass_properties to the last bodies of the tree, or join them by a Weld",
+    )
+
+
+def refuse_numbers() -> NoReturn:
+    """Raise the error of udot that are not finite."""
+    raise NotANumberError(
+        "forward dynamics: numbers that are not finite",
+        "finite u, forces and poses of moderate size",
+        "udot that are infinite, or NaN",
+        "look at what was written to q and u, and at the forces",
     )

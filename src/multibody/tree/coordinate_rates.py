@@ -48,8 +48,6 @@ def qdot_of(layout: TreeLayout, q: Array, u: Array) -> Array:
     KinematicsError
         N is singular at the angles.
     """
-    if not layout.related:
-        return u
     found = None if layout.kernel is None else layout.kernel.qdot(q, u)
     if found is None:
         found = n_of(layout, q.tolist()) @ u

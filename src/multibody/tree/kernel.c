@@ -461,6 +461,7 @@ typedef struct {
     Py_ssize_t rows, nq, nu, given;
     Py_ssize_t most_u;
     Joint *joints;    /* (rows) */
+    Py_ssize_t *row_of_q;
     double *inboard;  /* (rows, 4, 4) X_MpF */
     double *outboard; /* (rows, 4, 4) X_MB, or NULL if all are 1 */
     double *axes;     /* (nu, 6) in F, where they are constant */
@@ -470,6 +471,7 @@ static void tree_dealloc(Tree *self)
 {
     PyTypeObject *type = Py_TYPE((PyObject *)self);
     PyMem_Free(self->joints);
+    PyMem_Free(self->row_of_q);
     PyMem_Free(self->inboard);
     PyMem_Free(self->outboard);
     PyMem_Free(self->axes);
@@ -493,10 +495,6 @@ static int is_wrong(const Tree *tree, Py_ssize_t row)
 /* Fill in the joints of a table of `COLUMNS` numbers a row; 0 with an error. */
 static int number_joints(Tree *tree, const Py_ssize_t *table)
 {
-    if (tree->nq < 0) {
-        PyErr_SetString(PyExc_ValueError, "nq: expected a number of coordinates, 0 or more");
-        return 0;
-    }
     for (Py_ssize_t row = 0; row < tree->rows; row++, table += COLUMNS) {
         Joint *joint = &tree->joints[row];
         int is_known = table[2] >= 0 && table[2] < KINDS;
@@ -505,8 +503,11 @@ static int number_joints(Tree *tree, const Py_ssize_t *table)
                              table[4], table[5], table[6], tree->given};
             tree->given += joint->kind == GIVEN;
             tree->most_u = joint->nu > tree->most_u ? joint->nu : tree->most_u;
-            if (!is_wrong(tree, row))
+            if (!is_wrong(tree, row)) {
+                for (Py_ssize_t i = joint->q; i < joint->q + joint->nq; i++)
+                    tree->row_of_q[i] = row;
                 continue;
+            }
         }
         PyErr_Format(PyExc_ValueError, "row %zd of the joints is not one of a tree", row);
         return 0;
@@ -543,6 +544,13 @@ static PyObject *tree_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSE
     const Py_ssize_t *table = data_of(&arrays, view, COLUMNS * self->rows, "joints");
     self->nq = nq;
     self->joints = memory(&arrays, (size_t)self->rows * sizeof(Joint));
+    if (!arrays.failed && (nq < 0 || (size_t)nq > PY_SSIZE_T_MAX / sizeof(double))) {
+        PyErr_SetString(PyExc_ValueError, "nq: expected a number of coordinates, 0 or more");
+        arrays.failed = 1;
+    }
+    self->row_of_q = memory(&arrays, (size_t)nq * sizeof(Py_ssize_t));
+    if (!arrays.failed)
+        memset(self->row_of_q, 0, (size_t)nq * sizeof(Py_ssize_t));
     if (!arrays.failed && !number_joints(self, table))
         arrays.failed = 1;
     if (!arrays.failed) {
@@ -558,16 +566,20 @@ static PyObject *tree_new(PyTypeObject *type, PyObject *args, PyObject *Py_UNUSE
 
 /* ------------------------------------------------------------------ positions */
 
-/* The arrays of `TreePoses`; bodies is NULL where B is M for all. */
+/* Poses of some rows; bodies is NULL where B is M for all. */
 typedef struct {
-    const double *q;
     double *relative, *joints, *bodies;
 } Poses;
 
-static void copy_row(double *to, const double *from, Py_ssize_t row)
+/* The poses in a block of arrays for some number of rows, as `TreePoses` has them. */
+static Poses poses_in(const Tree *tree, double *block, Py_ssize_t rows)
 {
-    if (to != NULL)
-        memcpy(to + 16 * row, from + 16 * row, 16 * sizeof(double));
+    return (Poses){block, block + 16 * rows, tree->outboard == NULL ? NULL : block + 32 * rows};
+}
+
+static Py_ssize_t size_of_poses(const Tree *tree, Py_ssize_t rows)
+{
+    return (tree->outboard == NULL ? 32 : 48) * rows;
 }
 
 /* The q of a joint differ. NaN always does. */
@@ -580,37 +592,49 @@ static int has_changed(const Joint *joint, const double *q, const double *before
 }
 
 /* Compute X_MpM = X_MpF X_FM of a row; 0 if the joint has no pose at its q. */
-static int place_joint(const Tree *tree, Py_ssize_t row, const double *given, const Poses *poses)
+static int place_joint(
+    const Tree *tree, Py_ssize_t row, const double *given, const double *q, double *relative)
 {
     const Joint *joint = &tree->joints[row];
-    const double *q = poses->q + joint->q;
+    const double *own = q + joint->q;
     double across[16];
     for (Py_ssize_t i = 0; i < joint->nq; i++)
-        if (!isfinite(q[i]))
+        if (!isfinite(own[i]))
             return 0;
     if (joint->kind == GIVEN)
         memcpy(across, given + 12 * joint->given, 12 * sizeof(double));
-    else if (!pose_across(joint->kind, q, across))
+    else if (!pose_across(joint->kind, own, across))
         return 0;
-    compose(tree->inboard + 16 * row, across, poses->relative + 16 * row);
+    compose(tree->inboard + 16 * row, across, relative);
     return 1;
 }
 
-/* Compute the poses of rows, all outboard of others; 0 if a joint has none. */
+/* Compute the poses of a range of rows, all that is outboard of the first; 0 if a joint has none.
+   Without poses before, the first row is the ground. */
 static int place_rows(
-    const Tree *tree, Py_ssize_t start, Py_ssize_t end, const double *given, const Poses *before,
-    const Poses *poses)
+    const Tree *tree, Py_ssize_t start, Py_ssize_t end, const double *q, const double *given,
+    const double *q_before, const Poses *before, const Poses *found)
 {
     for (Py_ssize_t row = start; row < end; row++) {
         const Joint *joint = &tree->joints[row];
-        double *frame = poses->joints + 16 * row;
-        if (before != NULL && !has_changed(joint, poses->q, before->q))
-            copy_row(poses->relative, before->relative, row);
-        else if (!place_joint(tree, row, given, poses))
+        double *relative = found->relative + 16 * (row - start), *frame = found->joints + 16 * (row - start);
+        double *body = found->bodies == NULL ? NULL : found->bodies + 16 * (row - start);
+        if (row == 0) {
+            memcpy(relative, IDENTITY, sizeof IDENTITY);
+            memcpy(frame, IDENTITY, sizeof IDENTITY);
+            if (body != NULL)
+                memcpy(body, IDENTITY, sizeof IDENTITY);
+            continue;
+        }
+        if (before != NULL && !has_changed(joint, q, q_before))
+            memcpy(relative, before->relative + 16 * row, sizeof IDENTITY);
+        else if (!place_joint(tree, row, given, q, relative))
             return 0;
-        compose(poses->joints + 16 * joint->parent, poses->relative + 16 * row, frame);
-        if (poses->bodies != NULL)
-            compose(frame, tree->outboard + 16 * row, poses->bodies + 16 * row);
+        const double *parent = joint->parent < start ? before->joints + 16 * joint->parent
+                                                     : found->joints + 16 * (joint->parent - start);
+        compose(parent, relative, frame);
+        if (body != NULL)
+            compose(frame, tree->outboard + 16 * row, body);
     }
     return 1;
 }
@@ -623,66 +647,106 @@ static int append_range(PyObject *ranges, Py_ssize_t start, Py_ssize_t end)
     return !failed;
 }
 
-/* Compute poses outboard of joints with other q, take the rest from before, and list what was
-   computed; None if a joint has no pose. */
-static PyObject *place(const Tree *tree, const double *given, const Poses *before, const Poses *poses)
+PyDoc_STRVAR(moved_doc, "List the ranges of rows that are outboard of joints with other q.");
+
+static PyObject *tree_moved(Tree *self, PyObject *const *args, Py_ssize_t count)
 {
-    PyObject *ranges = PyList_New(0);
-    if (tree->rows == 0)
-        return ranges;
-    memcpy(poses->relative, IDENTITY, sizeof IDENTITY);
-    memcpy(poses->joints, IDENTITY, sizeof IDENTITY);
-    if (poses->bodies != NULL)
-        memcpy(poses->bodies, IDENTITY, sizeof IDENTITY);
-    for (Py_ssize_t row = 1, end; ranges != NULL && row < tree->rows; row = end) {
-        const Joint *joint = &tree->joints[row];
-        end = row + 1;
-        if (before != NULL && !has_changed(joint, poses->q, before->q)) {
-            copy_row(poses->relative, before->relative, row);
-            copy_row(poses->joints, before->joints, row);
-            copy_row(poses->bodies, before->bodies, row);
-            continue;
-        }
-        end = before == NULL ? tree->rows : joint->end;
-        if (!place_rows(tree, row, end, given, before, poses)) {
-            Py_DECREF(ranges);
-            return Py_NewRef(Py_None);
-        }
-        if (!append_range(ranges, row, end))
+    if (!has_arguments(count, 2))
+        return NULL;
+    Arrays arrays = {.count = 0};
+    const double *q = input(&arrays, args[0], self->nq, "q");
+    const double *before = input(&arrays, args[1], self->nq, "q before");
+    char *is_moved = memory(&arrays, (size_t)self->rows);
+    PyObject *ranges = arrays.failed ? NULL : PyList_New(0);
+    if (ranges != NULL)
+        memset(is_moved, 0, (size_t)self->rows);
+    for (Py_ssize_t i = 0; ranges != NULL && i < self->nq; i++)
+        if (!(q[i] == before[i])) /* NaN always differs */
+            is_moved[self->row_of_q[i]] = 1;
+    for (Py_ssize_t row = 0; ranges != NULL && row < self->rows;) {
+        char *next = memchr(is_moved + row, 1, (size_t)(self->rows - row));
+        if (next == NULL)
+            break;
+        Py_ssize_t start = next - is_moved;
+        row = self->joints[start].end;
+        if (!append_range(ranges, start, row))
             Py_CLEAR(ranges);
     }
+    PyMem_Free(is_moved);
+    release(&arrays);
     return ranges;
 }
 
-PyDoc_STRVAR(positions_doc, "Compute poses; return the ranges of rows that were computed, or None.");
+/* The bounds of a range of rows; 0 with an error. */
+static int range_of(const Tree *tree, PyObject *range, Py_ssize_t *start, Py_ssize_t *end)
+{
+    if (!PyTuple_Check(range)) {
+        PyErr_SetString(PyExc_TypeError, "ranges: expected pairs of rows");
+        return 0;
+    }
+    if (!PyArg_ParseTuple(range, "nn", start, end))
+        return 0;
+    if (0 <= *start && *start < *end && *end <= tree->rows)
+        return 1;
+    PyErr_Format(PyExc_ValueError, "%zd to %zd is not a range of rows", *start, *end);
+    return 0;
+}
+
+/* The number of rows in a list of ranges; -1 with an error. */
+static Py_ssize_t rows_in(const Tree *tree, PyObject *ranges)
+{
+    Py_ssize_t rows = 0, start, end;
+    if (!PyList_Check(ranges)) {
+        PyErr_SetString(PyExc_TypeError, "ranges: expected a list");
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < PyList_Size(ranges); i++) {
+        if (!range_of(tree, PyList_GetItem(ranges, i), &start, &end))
+            return -1;
+        rows += end - start;
+    }
+    return rows;
+}
+
+PyDoc_STRVAR(positions_doc, "Compute poses of ranges of rows; return False if a joint has none.");
 
 static PyObject *tree_positions(Tree *self, PyObject *const *args, Py_ssize_t count)
 {
-    if (!has_arguments(count, 9))
+    if (!has_arguments(count, 6))
         return NULL;
-    Py_ssize_t size = 16 * self->rows;
+    Py_ssize_t rows = rows_in(self, args[2]), start, end, at = 0;
+    if (rows < 0)
+        return NULL;
     Arrays arrays = {.count = 0};
-    Poses poses, before;
-    poses.q = input(&arrays, args[0], self->nq, "q");
+    const double *q = input(&arrays, args[0], self->nq, "q");
     const double *given = optional(&arrays, args[1], 12 * self->given, "given");
-    poses.relative = output(&arrays, args[2], size, "relative");
-    poses.joints = output(&arrays, args[3], size, "joints");
-    poses.bodies = self->outboard == NULL ? NULL : output(&arrays, args[4], size, "bodies");
-    before.q = optional(&arrays, args[5], self->nq, "q before");
-    if (before.q != NULL) {
-        before.relative = (double *)input(&arrays, args[6], size, "relative before");
-        before.joints = (double *)input(&arrays, args[7], size, "joints before");
-        before.bodies = poses.bodies == NULL ? NULL : (double *)input(&arrays, args[8], size, "bodies before");
-    }
+    double *block = output(&arrays, args[3], size_of_poses(self, rows), "poses");
+    const double *q_before = optional(&arrays, args[4], self->nq, "q before");
+    double *block_before = NULL;
+    if (q_before != NULL)
+        block_before = (double *)input(&arrays, args[5], size_of_poses(self, self->rows), "poses before");
     if (!arrays.failed && given == NULL && self->given > 0) {
         PyErr_SetString(PyExc_ValueError, "given: the poses of joints are missing");
         arrays.failed = 1;
     }
-    PyObject *ranges = NULL;
-    if (!arrays.failed)
-        ranges = place(self, given, before.q == NULL ? NULL : &before, &poses);
+    int is_placed = 1;
+    Poses before = poses_in(self, block_before, self->rows);
+    for (Py_ssize_t i = 0; !arrays.failed && is_placed && i < PyList_Size(args[2]); i++, at += end - start) {
+        Poses found = poses_in(self, block, rows);
+        if (!range_of(self, PyList_GetItem(args[2], i), &start, &end)) {
+            arrays.failed = 1;
+        } else if (start > 0 && q_before == NULL) {
+            PyErr_SetString(PyExc_ValueError, "q before: expected an array, as rows are left out");
+            arrays.failed = 1;
+        } else {
+            found.relative += 16 * at, found.joints += 16 * at;
+            found.bodies = found.bodies == NULL ? NULL : found.bodies + 16 * at;
+            is_placed = place_rows(
+                self, start, end, q, given, q_before, q_before == NULL ? NULL : &before, &found);
+        }
+    }
     release(&arrays);
-    return ranges;
+    return arrays.failed ? NULL : PyBool_FromLong(is_placed);
 }
 
 /* ------------------------------------------------------------------ motions */
@@ -717,17 +781,18 @@ static void joint_axes(
 
 /* The change of the axes of a joint in F, times u, in the axes of the ground; 0 if there is none. */
 static int joint_axes_rate(
-    const Tree *tree, Py_ssize_t row, const double *rotation, const double *q, const double *u,
+    const Tree *tree, Py_ssize_t row, const double *joints, const double *q, const double *u,
     const double *given, double *rate)
 {
     const Joint *joint = &tree->joints[row];
-    double in_f[6] = {0};
+    double in_f[6] = {0}, rotation[12];
     if (joint->kind == UNIVERSAL || joint->kind == GIMBAL)
         varying_axes_rate(joint->kind, q + joint->q, u + joint->u, in_f);
     else if (joint->kind == GIVEN && given != NULL)
         memcpy(in_f, given + 6 * joint->given, sizeof in_f);
     else
         return 0;
+    rotation_of_f(tree, row, joints, rotation);
     rotated(rotation, in_f, rate);
     rotated(rotation, in_f + 3, rate + 3);
     return 1;
@@ -808,7 +873,7 @@ static PyObject *tree_bias(Tree *self, PyObject *const *args, Py_ssize_t count)
     for (Py_ssize_t row = 1; !arrays.failed && row < self->rows; row++) {
         const Joint *joint = &self->joints[row];
         const double *turning = motions + 6 * joint->parent, *motion = motions + 6 * row;
-        double own[6] = {0}, relative[6], origin[3], speed[3], rotation[12], rate[6];
+        double own[6] = {0}, relative[6], origin[3], speed[3], rate[6];
         double *sum = bias + 6 * row;
         memcpy(sum, bias + 6 * joint->parent, 6 * sizeof(double));
         if (joint->nu == 0)
@@ -821,8 +886,7 @@ static PyObject *tree_bias(Tree *self, PyObject *const *args, Py_ssize_t count)
         cross(turning, relative, own);
         cross(turning, relative + 3, own + 3);
         add_cross(own + 3, speed, relative);
-        rotation_of_f(self, row, joints, rotation);
-        if (joint_axes_rate(self, row, rotation, q, u, given, rate))
+        if (joint_axes_rate(self, row, joints, q, u, given, rate))
             add6(own, rate, 1.0);
         add_cross(own + 3, origin, own);
         add6(sum, own, 1.0);
@@ -1126,15 +1190,19 @@ static void prepare_link(Dynamics *d, Py_ssize_t row)
     const Tree *tree = d->tree;
     const Joint *joint = &tree->joints[row];
     Link *link = &d->links[row];
-    double step[3], rotation[12], frame[16], body[16];
+    double step[3], rotation[12], frame[16], composed[16];
+    const double *body = d->joints + 16 * row; /* its rotation counts */
     origin_of(d->relative + 16 * row, step);
     rotated(d->joints + 16 * joint->parent, step, link->arm);
     rotation_of_f(tree, row, d->joints, rotation);
     joint_axes(tree, row, rotation, d->q, d->given_axes, d->axes + 6 * joint->u);
-    memcpy(frame, d->joints + 16 * row, sizeof frame);
-    frame[3] = frame[7] = frame[11] = 0.0;
-    compose(frame, tree->outboard == NULL ? IDENTITY : tree->outboard + 16 * row, body);
-    origin_of(body, link->offset);
+    if (tree->outboard != NULL) {
+        memcpy(frame, body, sizeof frame);
+        place_at((double[3]){0}, frame);
+        compose(frame, tree->outboard + 16 * row, composed);
+        origin_of(composed, link->offset);
+        body = composed;
+    }
     link->mass = d->masses[row];
     rotated(body, d->centers + 3 * row, link->center);
     add(link->center, link->offset, 1.0);
@@ -1178,7 +1246,7 @@ static void move_link(Dynamics *d, Py_ssize_t row, const double *u, const double
     const Joint *joint = &d->tree->joints[row];
     const double *parent = d->links[joint->parent].motion;
     Link *link = &d->links[row];
-    double relative[6], rotation[12], rate[6], swept[3];
+    double relative[6], rate[6], swept[3];
     double *v = link->motion + 3, *b = link->bias + 3;
     joint_motion(joint, d->axes, u, relative);
     cross(parent, link->arm, swept);
@@ -1188,8 +1256,7 @@ static void move_link(Dynamics *d, Py_ssize_t row, const double *u, const double
     cross(parent, relative, link->bias);
     add(swept, relative + 3, 2.0);
     cross(parent, swept, b);
-    rotation_of_f(d->tree, row, d->joints, rotation);
-    if (joint_axes_rate(d->tree, row, rotation, d->q, u, given_rates, rate))
+    if (joint_axes_rate(d->tree, row, d->joints, d->q, u, given_rates, rate))
         add6(link->bias, rate, 1.0);
 }
 
@@ -1240,6 +1307,13 @@ static void carried(const Link *link, const double *parent, double *acceleration
     add_cross(acceleration + 3, parent, link->arm);
 }
 
+/* Accelerate the ground against a field, a force on all masses by mass: it is felt as that. */
+static void lift_ground(Dynamics *d, const double *field)
+{
+    if (field != NULL && d->tree->rows > 0)
+        add(d->links[0].acceleration + 3, field, -1.0);
+}
+
 /* ------------------------------------------------------------------ inverse dynamics */
 
 /* Featherstone (2008), table 5.1, with accelerations of points. */
@@ -1270,7 +1344,7 @@ PyDoc_STRVAR(inverse_doc, "Compute the generalized forces for udot, by the recur
 
 static PyObject *tree_inverse_dynamics(Tree *self, PyObject *const *args, Py_ssize_t count)
 {
-    if (!has_arguments(count, MODEL_ARGUMENTS + 6))
+    if (!has_arguments(count, MODEL_ARGUMENTS + 7))
         return NULL;
     Arrays arrays = {.count = 0};
     Dynamics d;
@@ -1280,9 +1354,11 @@ static PyObject *tree_inverse_dynamics(Tree *self, PyObject *const *args, Py_ssi
     const double *u = input(&arrays, args[1], self->nu, "u");
     const double *udot = input(&arrays, args[2], self->nu, "udot");
     const double *applied = optional(&arrays, args[3], 6 * self->rows, "forces");
-    double *generalized = output(&arrays, args[4], self->nu, "generalized forces");
-    double *reactions = Py_IsNone(args[5]) ? NULL : output(&arrays, args[5], 6 * self->rows, "reactions");
+    const double *field = optional(&arrays, args[4], 3, "field");
+    double *generalized = output(&arrays, args[5], self->nu, "generalized forces");
+    double *reactions = Py_IsNone(args[6]) ? NULL : output(&arrays, args[6], 6 * self->rows, "reactions");
     if (!arrays.failed) {
+        lift_ground(&d, field);
         move_links(&d, u, given_rates);
         recursive_newton_euler(&d, udot, applied, generalized);
         for (Py_ssize_t row = 0; reactions != NULL && row < self->rows; row++)
@@ -1645,11 +1721,13 @@ static void refuse_large_joints(const Tree *tree, Arrays *arrays)
     arrays->failed = 1;
 }
 
-PyDoc_STRVAR(forward_doc, "Compute udot by articulated bodies; return the row of a singular joint, or 0.");
+PyDoc_STRVAR(
+    forward_doc,
+    "Compute udot by articulated bodies; return the row of a singular joint, -1 if not finite, or 0.");
 
 static PyObject *tree_forward_dynamics(Tree *self, PyObject *const *args, Py_ssize_t count)
 {
-    if (!has_arguments(count, MODEL_ARGUMENTS + 6))
+    if (!has_arguments(count, MODEL_ARGUMENTS + 7))
         return NULL;
     Arrays arrays = {.count = 0};
     Dynamics d;
@@ -1660,10 +1738,12 @@ static PyObject *tree_forward_dynamics(Tree *self, PyObject *const *args, Py_ssi
     const double *u = input(&arrays, args[1], self->nu, "u");
     const double *tau = input(&arrays, args[2], self->nu, "generalized forces");
     const double *applied = optional(&arrays, args[3], 6 * self->rows, "forces");
-    const double *known = optional(&arrays, args[4], self->nu, "known udot");
-    double *udot = output(&arrays, args[5], self->nu, "udot");
+    const double *field = optional(&arrays, args[4], 3, "field");
+    const double *known = optional(&arrays, args[5], self->nu, "known udot");
+    double *udot = output(&arrays, args[6], self->nu, "udot");
     refuse_large_joints(self, &arrays);
     if (!arrays.failed) {
+        lift_ground(&d, field);
         move_links(&d, u, given_rates);
         singular = articulate(&d, known);
     }
@@ -1671,6 +1751,8 @@ static PyObject *tree_forward_dynamics(Tree *self, PyObject *const *args, Py_ssi
         load_links(&d, applied, known, udot);
         gather_forces(&d, tau, known, udot);
         spread_accelerations(&d, known, udot);
+        if (!are_finite(udot, self->nu))
+            singular = -1;
     }
     discard(&d);
     return finish_with(&arrays, singular);
@@ -1716,6 +1798,7 @@ static PyObject *tree_multiply_by_m_inv(Tree *self, PyObject *const *args, Py_ss
 #define FAST(function) ((PyCFunction)(void (*)(void))(function))
 
 static PyMethodDef tree_methods[] = {
+    {"moved", FAST(tree_moved), METH_FASTCALL, moved_doc},
     {"positions", FAST(tree_positions), METH_FASTCALL, positions_doc},
     {"axes", FAST(tree_axes), METH_FASTCALL, axes_doc},
     {"motions", FAST(tree_motions), METH_FASTCALL, motions_doc},

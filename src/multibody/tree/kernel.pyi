@@ -39,24 +39,31 @@ class Tree:
 
     # ------------------------------------------------------------------ kinematics
 
+    def moved(self, q: Buffer, q_before: Buffer, /) -> list[tuple[int, int]]:
+        """Return the rows that are outboard of joints with other q, as ranges in order."""
+
     def positions(
         self,
         q: Buffer,
         given: Buffer | None,
-        relative: Buffer,
-        joints: Buffer,
-        bodies: Buffer,
+        ranges: list[tuple[int, int]],
+        poses: Buffer,
         q_before: Buffer | None,
-        relative_before: Buffer | None,
-        joints_before: Buffer | None,
-        bodies_before: Buffer | None,
+        poses_before: Buffer | None,
         /,
-    ) -> list[tuple[int, int]] | None:
-        """Compute X_MpM, X_GM and X_GB; return the ranges of rows that were computed.
+    ) -> bool:
+        """Compute X_MpM, X_GM, and X_GB unless outboard is None; False if a joint has no pose.
 
-        Rows that are not outboard of a joint with other q are copied from before. `given` has [R p]
-        of mobilizers of kind 0, (k, 12); only those with other q are read. `bodies` is not read if
-        outboard is None. The result is None if a joint has no pose at its q.
+        Parameters
+        ----------
+        given : (k, 12), optional
+            [R p] of mobilizers of kind 0; only those with other q are read.
+        ranges : list of (int, int)
+            Each has all rows outboard of its first row. With the ground, all rows are one range.
+        poses : (2 or 3, m, 4, 4)
+            Of the m rows in the ranges.
+        q_before, poses_before : (2 or 3, rows, 4, 4), optional
+            For the rows that are not in the ranges.
         """
 
     def axes(self, q: Buffer, joints: Buffer, given_axes: Buffer | None, axes: Buffer, /) -> None:
@@ -137,6 +144,7 @@ class Tree:
         u: Buffer,
         udot: Buffer,
         forces: Buffer | None,
+        field: Buffer | None,
         generalized: Buffer,
         reactions: Buffer | None,
         /,
@@ -147,6 +155,8 @@ class Tree:
         ----------
         forces : (rows, 6), optional
             Moments and forces on bodies, about their origins, in the axes of the ground.
+        field : (3,), optional
+            The force on all masses beside these, by mass.
         reactions : (rows, 6), optional
             To be filled: moment and force through each joint on its body, about the origin of its
             M; of the ground, the negative of what all joints exert on it, about its origin.
@@ -165,11 +175,14 @@ class Tree:
         u: Buffer,
         generalized: Buffer,
         forces: Buffer | None,
+        field: Buffer | None,
         known: Buffer | None,
         udot: Buffer,
         /,
     ) -> int:
         """Compute udot by articulated bodies; return the row of a singular joint, or 0.
+
+        The result is -1 if some udot is not finite.
 
         Parameters
         ----------

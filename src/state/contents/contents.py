@@ -541,6 +541,18 @@ class Contents:
                 observer.handed_out_vector(kind, subsystem)
         return self.pools.writable_view(kind, subsystem, at)
 
+    def known_so_far(self, kind: VectorKind, subsystem: int) -> Vector:
+        """Return a view of a computed vector for a hook, which may read it before its stage."""
+        if self.observers:
+            self._tell_view(kind, subsystem)
+        return self.pools.view(kind, subsystem)
+
+    def fill_vector(self, kind: VectorKind, subsystem: int, values: Vector) -> None:
+        """Write all values of a computed vector for a hook, and hand out no view of it."""
+        for observer in self.observers:
+            observer.handed_out_vector(kind, subsystem)
+        self.pools.write(kind, subsystem, values)
+
     def assign_vector(self, kind: VectorKind, subsystem: int | None, values: ArrayLike) -> None:
         """Write all values of a variable."""
         self.stage_of(subsystem)  # which mends, and refuses a subsystem that is not there any more

@@ -39,6 +39,8 @@ from stagecache.study.methods.derivatives import Derivatives
 from stagecache.study.methods.methods import method_of
 from stagecache.study.study import Study
 from stagecache.system.core.system import System
+from stagecache.system.events.events import Event, EventCause
+from stagecache.system.events.options import HandleEventsOptions, HandleEventsResults
 from stagecache.system.events.times import rounding
 
 REPORTED: Final = Guard(
@@ -111,7 +113,8 @@ class Integrator(Study):
     ----------
     system : System
     method : str
-        "DOP853" (order 8), "RK45", "RK23", "Verlet" (order 2), "Euler" (order 1, semi-explicit);
+        "DOP853" (order 8), "RK45", "RK23", "Verlet" (order 2), "Euler" (order 1, semi-explicit),
+        and to compare with others "Merson", "Fehlberg" and "ExplicitEuler";
         for stiff Systems "Radau", "BDF", and without constraints "LSODA".
     name, version : str
     **options
@@ -161,6 +164,7 @@ class Integrator(Study):
         self._watch: Callable[[float], object] | None = None  # called after each step
         self._shows_windows = True  # an interpolated State at the beginning of a window of events
         self._pauses = False  # before the next step, for a record
+        self._raises_events = True  # those of initialization and termination; not for a TimeStepper
         self._begin()
 
     def _begin(self) -> None:
@@ -182,11 +186,14 @@ class Integrator(Study):
         self._end_is_reported = False  # the end of the simulation is reported
         self._handed_out: tuple[int, ...] | None = None
         self._first_step: float | None = None
+        self._event_options: HandleEventsOptions | None = None
 
     # ------------------------------------------------------------------ beginning
 
     def initialize(self, state: State) -> None:
         """Begin with a copy of a State, which is projected if needed.
+
+        Events of initialization are handled, and reported.
 
         Parameters
         ----------
@@ -202,9 +209,18 @@ class Integrator(Study):
             There are constraints, and the method cannot continue after a projection: LSODA.
         NotFiniteError, OutOfRangeError
             A derivative is not finite, a trigger NaN, a weight not positive.
+        EventHandlerError, EventTimeError, ReadOnlyError
+            A handler or reporter has failed.
         Exception
             Any exception of a hook or an entry.
         """
+        self._initialize(state)
+        self._raises_events = True
+        self._raise(EventCause.INITIALIZATION)
+
+    def _initialize(self, state: State) -> None:
+        """Begin with a copy of a State, without events, which are left to a TimeStepper."""
+        self._raises_events = False
         self._system._require_own(state)
         options, statistics = self._options, self._statistics
         if state.time > options.final_time:
@@ -225,6 +241,41 @@ class Integrator(Study):
         self._begin()
         statistics.num_initializations += 1
         self._count_realizations(advancer)
+
+    def _raise(self, cause: EventCause) -> None:
+        """Handle the events of the beginning, or of the end, if there are any."""
+        if cause in self._system._events.table.by_cause:
+            self._handle(cause)
+
+    def _handle(self, cause: EventCause, events: tuple[Event, ...] = ()) -> HandleEventsResults:
+        """Handle events, and go on from the changed State.
+
+        All of it happens; or an error leaves everything as it was before.
+        """
+        state, reason = self.advanced_state, self._reason
+        results: HandleEventsResults | None = None
+        if self._event_options is None:
+            self._event_options = HandleEventsOptions(
+                self.accuracy_in_use,
+                constraint_tolerance=self.constraint_tolerance_in_use,
+                use_infinity_norm=self._options.use_infinity_norm,
+            )
+        mark = state.checkpoint()
+        try:
+            results = self._system.handle_events(state, cause, events, self._event_options)
+            self.reinitialize(results.lowest_modified_stage, results.should_terminate)
+        except BaseException as error:
+            # It may have guarded the State again; what it hands out can be written.
+            self.advanced_state.rollback(mark)
+            self._reason = reason
+            self.reinitialize(Stage.MODEL)
+            if results is not None:
+                names = ", ".join(map(str, events)) or str(cause)
+                error.add_note(f"after the handlers of {names}; the State is as it was before them")
+            raise
+        finally:
+            mark.release()
+        return results
 
     def reinitialize(self, stage: Stage, should_terminate: bool = False) -> None:
         """Go on from an advanced State that was changed.
@@ -449,7 +500,10 @@ class Integrator(Study):
     def _end(self, advancer: Advancer) -> StepStatus:
         """End the simulation."""
         advancer.finish()
-        self._end_is_reported, self._is_interpolated = True, False
+        self._is_interpolated = False
+        if self._raises_events:
+            self._raise(EventCause.TERMINATION)
+        self._end_is_reported = True
         return StepStatus.END_OF_SIMULATION
 
     # ------------------------------------------------------------------ State and time

@@ -9,7 +9,10 @@ from stagecache.study.methods.method import AbstractMethod
 from stagecache.study.methods.verlet import Verlet
 
 OWN: Final[dict[str, type[AbstractMethod]]] = {"Euler": Euler, "Verlet": Verlet}
-NEEDING_SCIPY: Final = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+NEEDING_SCIPY: Final = (
+    *("RK23", "RK45", "DOP853", "ExplicitEuler", "Merson", "Fehlberg"),
+    *("Radau", "BDF", "LSODA"),
+)
 IMPLICIT: Final = ("Radau", "BDF", "LSODA")
 METHOD_NAMES: Final = (*NEEDING_SCIPY, *OWN)
 

@@ -4,15 +4,17 @@ r"""Explicit Runge-Kutta methods: a table for each, and one loop over its stages
 
     k_i = f(t + c_i h, y + h sum_j<i a_ij k_j)      y1 = y + h sum_i b_i k_i      k_last = f(t1, y1)
 
-The tables are those of SciPy's classes of the same names: hundreds of numbers that need no second
+Where SciPy has a method, the table is that of its class: hundreds of numbers that need no second
 copy. The steps are our own, because those classes keep their estimated errors to themselves, and
-constraints require that they be projected.
+constraints require that they be projected. Other tables are from Hairer, Nørsett, Wanner, "Solving
+Ordinary Differential Equations I": Merson's is (4.1) of II.4, Fehlberg's is table 5.1 of II.5.
 """
 
 from collections.abc import Sequence
 from typing import Any, Final, final
 
 import numpy as np
+from attrs import frozen
 from scipy.integrate import DOP853, RK23, RK45
 
 from stagecache.state.handles import Vector
@@ -22,12 +24,67 @@ from stagecache.study.methods.one_step import AbstractOneStep, Attempt
 from stagecache.study.methods.tolerances import Tolerances
 
 
+@final
+@frozen(eq=False)
+class Table:
+    """The numbers of a method, in the form of SciPy's classes.
+
+    Attributes
+    ----------
+    A : (s, s) float
+    B, C : (s,) float
+    E : (s + 1,) float
+        Of the estimated error; the last one is for the derivatives at the end of the step.
+    """
+
+    A: Vector
+    B: Vector
+    C: Vector
+    E: Vector
+
+    @property
+    def n_stages(self) -> int:
+        """The number of stages, without the end of the step."""
+        return len(self.B)
+
+
+def _table(a: Sequence[Sequence[float]], b: Sequence[float], e: Sequence[float]) -> Table:
+    """Return the table of the rows of A below its diagonal; C has their sums."""
+    rows = np.zeros((len(b), len(b)))
+    for i, row in enumerate(a):
+        rows[i, :i] = row
+    return Table(rows, np.array(b), rows.sum(axis=1), np.array(e))
+
+
+EULER: Final = _table([()], [1.0], [0.5, -0.5])
+"""The estimate is the difference from the trapezoidal rule."""
+
+MERSON: Final = _table(
+    [(), (1 / 3,), (1 / 6, 1 / 6), (1 / 8, 0, 3 / 8), (1 / 2, 0, -3 / 2, 2)],
+    [1 / 6, 0, 0, 2 / 3, 1 / 6],
+    [1 / 15, 0, -3 / 10, 4 / 15, -1 / 30, 0],
+)
+
+FEHLBERG: Final = _table(
+    [
+        (),
+        (1 / 4,),
+        (3 / 32, 9 / 32),
+        (1932 / 2197, -7200 / 2197, 7296 / 2197),
+        (439 / 216, -8, 3680 / 513, -845 / 4104),
+        (-8 / 27, 2, -3544 / 2565, 1859 / 4104, -11 / 40),
+    ],
+    [16 / 135, 0, 6656 / 12825, 28561 / 56430, -9 / 50, 2 / 55],
+    [1 / 360, 0, -128 / 4275, -2197 / 75240, 1 / 50, 2 / 55, 0],
+)
+
+
 class AbstractRungeKutta(AbstractOneStep):
     """An explicit Runge-Kutta method, whose last derivatives are the first of the next step.
 
     Attributes
     ----------
-    table : class of SciPy
+    table : Table, or class of SciPy
         With the arrays A (s, s), B (s,) and C (s,), and those of the estimate and of the
         interpolant, which are for the s stages and the end of the step.
     """
@@ -113,4 +170,31 @@ class RungeKutta853(AbstractRungeKutta):
         return list(h * (table.D @ k))
 
 
-RUNGE_KUTTA: Final = (RungeKutta23, RungeKutta45, RungeKutta853)
+@final
+class ExplicitEuler(AbstractRungeKutta):
+    """Euler's explicit method, of order 1. Cost: one evaluation for each attempt."""
+
+    name, min_order, max_order, estimate_order, table = "ExplicitEuler", 1, 1, 2, EULER
+
+
+@final
+class Merson(AbstractRungeKutta):
+    """Merson's method, of order 4. Cost: 5 evaluations for each attempt.
+
+    The estimate is of order 5 where the derivatives are linear, and else of order 4.
+    """
+
+    name, min_order, max_order, estimate_order, table = "Merson", 4, 4, 4, MERSON
+
+
+@final
+class Fehlberg(AbstractRungeKutta):
+    """Fehlberg's pair, of order 5(4). Cost: 6 evaluations for each attempt."""
+
+    name, min_order, max_order, estimate_order, table = "Fehlberg", 5, 5, 5, FEHLBERG
+
+
+RUNGE_KUTTA: Final = (
+    *(RungeKutta23, RungeKutta45, RungeKutta853),
+    *(ExplicitEuler, Merson, Fehlberg),
+)

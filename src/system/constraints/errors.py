@@ -42,7 +42,7 @@ from typing import Any, Final, final, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from stagecache.checks import require_count
+from stagecache.checks import require_callable, require_count
 from stagecache.errors import DeclarationError, ShapeError, short_repr
 from stagecache.numerics.matrices import Matrix, csr_of, floats_of, is_sparse, read_only
 from stagecache.state.allocation import Attempt, allocate_errors
@@ -69,6 +69,9 @@ from stagecache.system.motion.differences import (
 
 Blocks = Mapping[AbstractContinuousVariable, ArrayLike]
 JacobianFunction = Callable[[Any, Any], Matrix | Blocks]
+
+Parts = Callable[[Any, Any], Iterable[tuple[CacheEntry[Vector], int]]]
+"""A function ``(self, state)``: an entry for each constraint, with the number of its rows."""
 
 LEVELS: Final = {"qerr": "position", "uerr": "velocity", "udoterr": "acceleration"}
 """Names of levels, by vector of errors."""
@@ -98,7 +101,8 @@ class AbstractErrors(AbstractRows):
         def fill(state: Any) -> None:
             contents = state._contents
             rows = contents.realization.layout.subsystems[x].rows[name][slot]
-            contents.pools.write_rows(kind, x, rows.start, handle(state))
+            if rows.count:
+                contents.pools.write_rows(kind, x, rows.start, handle(state))
 
         return fill
 
@@ -117,6 +121,8 @@ class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
         only normalize q.
     own_jacobian : callable or None
         The function of the Jacobian of these, if it is not declared by ``@name.jacobian``.
+    parts : callable or None
+        The function of the constraints that have its rows, if these are several.
     """
 
     def __init__(
@@ -127,6 +133,7 @@ class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
         prerequisites: Prerequisites | None,
         enabled: Enabling = None,
         own_jacobian: JacobianFunction | None = None,
+        parts: Parts | None = None,
     ) -> None:
         self.kinds = kinds
         self.kind = kinds[0]
@@ -135,6 +142,7 @@ class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
         self._named = prerequisites
         self.enabled = enabled
         self.own_jacobian = own_jacobian
+        self.parts = parts
 
     @property
     def is_normalization(self) -> bool:
@@ -645,12 +653,15 @@ def _errors(
     prerequisites: Prerequisites | None,
     enabled: Enabling,
     jacobian: JacobianFunction | None = None,
+    parts: Parts | None = None,
 ) -> Callable[[Compute], ErrorDeclaration]:
     if not callable(size):
         size = require_count(size, 0, f"{what}(size=...)")
     switch = check_enabling(enabled, what)
     return decorator(
-        what, lambda f, p: ErrorDeclaration(f, kinds, size, p, switch, jacobian), prerequisites
+        what,
+        lambda f, p: ErrorDeclaration(f, kinds, size, p, switch, jacobian, parts),
+        prerequisites,
     )
 
 
@@ -659,6 +670,7 @@ def position_error(
     size: Size = 1,
     prerequisites: Prerequisites | None = None,
     enabled: Enabling = None,
+    parts: Parts | None = None,
 ) -> Callable[[Compute], ErrorDeclaration]:
     """Declare errors of position, by the function ``(self, state)`` that computes them.
 
@@ -680,12 +692,20 @@ def position_error(
     enabled : declaration, optional
         A parameter or modeling option of the same class that holds a bool. In States where it is
         False there are no such rows, and no function of the constraint is called.
+    parts : callable, optional
+        For a subsystem that computes many constraints together: a function ``(self, state)`` that
+        returns for each, in the order of the rows, an entry whose name these have in messages, and
+        their number.
 
     Raises
     ------
     OutOfRangeError, WrongTypeError, DeclarationError
     """
-    return _errors("position_error", (QERR, UERR, UDOTERR), size, prerequisites, enabled)
+    what, hint = "position_error(parts=...)", "write parts=lambda self, state: ..."
+    if parts is not None:
+        require_callable(parts, what, "a function of the subsystem and a State", hint)
+    kinds = (QERR, UERR, UDOTERR)
+    return _errors("position_error", kinds, size, prerequisites, enabled, parts=parts)
 
 
 def velocity_error(

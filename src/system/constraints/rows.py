@@ -1,5 +1,8 @@
 """Rows of constraints in a State: names, places and weights; found once for each Instance.
 
+A subsystem may compute many constraints together. Their rows then have one Jacobian and one bias,
+and names of their own.
+
 ::
 
     qerr       [ rod | stop | quaternion ]            position rows: rod, stop
@@ -9,6 +12,7 @@
 A row of uerr is the time derivative of a row of qerr, where the constraint has one.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -62,6 +66,9 @@ class ConstraintTable:
     Attributes
     ----------
     constraints : tuple of ConstraintRows
+        Those that are computed together are one.
+    parts : tuple of ConstraintRows
+        Each constraint, under its own name.
     roles : tuple of dict of str to CacheEntry
         Handles of the declared "velocity", "acceleration", "jacobian" and "bias", by constraint.
     position_rows, normalization_rows : ndarray of int
@@ -77,6 +84,7 @@ class ConstraintTable:
     """
 
     constraints: tuple[ConstraintRows, ...]
+    parts: tuple[ConstraintRows, ...]
     roles: tuple[dict[str, Entry], ...]
     position_rows: NDArray[np.intp]
     normalization_rows: NDArray[np.intp]
@@ -88,22 +96,25 @@ class ConstraintTable:
     last_sources: NDArray[np.intp]
 
 
-def constraint_table(contents: Any) -> ConstraintTable:
+def constraint_table(state: Any) -> ConstraintTable:
     """Return the table at Instance or above. Cost O(constraints), once for each Instance."""
-    found = contents.pools.constraints
+    pools = state._contents.pools
+    found = pools.constraints
     if found is None:
-        found = contents.pools.constraints = _table_of(contents)
+        found = pools.constraints = _table_of(state)
     assert isinstance(found, ConstraintTable)
     return found
 
 
-def _table_of(contents: Any) -> ConstraintTable:
+def _table_of(state: Any) -> ConstraintTable:
     of_class: dict[tuple[type, str], dict[str, str]] = {}
     constraints: list[ConstraintRows] = []
+    contents = state._contents
     for x in range(len(contents.realization.machine.stages)):
         constraints += _of_subsystem(contents, x)
     return ConstraintTable(
         tuple(constraints),
+        tuple(part for constraint in constraints for part in _parts_of(constraint, state)),
         tuple(_roles(constraint, of_class) for constraint in constraints),
         _rows([c.qerr for c in constraints if not c.is_normalization]),
         _rows([c.qerr for c in constraints if c.is_normalization]),
@@ -114,6 +125,24 @@ def _table_of(contents: Any) -> ConstraintTable:
         _rows([c.udoterr for c in constraints if c.uerr is not None]),
         _rows([c.uerr for c in constraints if c.udoterr is not None]),
     )
+
+
+def _parts_of(constraint: ConstraintRows, state: Any) -> Iterator[ConstraintRows]:
+    """Yield the constraints that are computed as one."""
+    declared = None
+    if constraint.handle is not None:
+        owner = constraint.handle._owner
+        declared = type(owner).declarations[constraint.handle._declared_as]
+    if not isinstance(declared, ErrorDeclaration) or declared.parts is None:
+        yield constraint
+        return
+    places = (constraint.qerr, constraint.uerr, constraint.udoterr)
+    at = 0
+    for handle, count in declared.parts(owner, state):
+        qerr, uerr, udoterr = (p and slice(p.start + at, p.start + at + count) for p in places)
+        name, kind = str(handle), constraint.is_normalization
+        yield ConstraintRows(name, handle, qerr, uerr, udoterr, is_normalization=kind)
+        at += count
 
 
 def _rows(places: list[slice | None]) -> NDArray[np.intp]:
@@ -193,6 +222,8 @@ def _of_subsystem(contents: Any, x: int) -> list[ConstraintRows]:
 def constraint_rows(state: Any) -> tuple[ConstraintRows, ...]:
     """Return the constraints that have rows in a State, by subsystem, in declared order.
 
+    Those that are computed together are listed one by one.
+
     Rows that hooks allocated come after the declared ones of their subsystem. Needs Instance. Cost
     O(constraints).
 
@@ -200,14 +231,13 @@ def constraint_rows(state: Any) -> tuple[ConstraintRows, ...]:
     ------
     StageTooLowError
     """
-    return table_of(state).constraints
+    return table_of(state).parts
 
 
 def table_of(state: Any) -> ConstraintTable:
     """Return the table of a State, which must have reached Instance."""
-    contents = state._contents
-    contents.require_stage(Stage.INSTANCE, None, "the constraints of the State")
-    return constraint_table(contents)
+    state._contents.require_stage(Stage.INSTANCE, None, "the constraints of the State")
+    return constraint_table(state)
 
 
 def row_names(state: Any, kind: str) -> list[str]:

@@ -29,7 +29,7 @@ from stagecache.state.state import State
 from stagecache.system.core.realizing import NOTHING, Schedule, Task
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.dynamics.accelerating import Dynamics
-from stagecache.system.events.events import Event
+from stagecache.system.events.events import Event, EventCause
 
 RUNTIME: Final = tuple(Stage)[Stage.TOPOLOGY : Stage.INFINITY]
 COMPUTED_BY_DYNAMICS: Final = ("udot", "multipliers")
@@ -157,7 +157,9 @@ def hooks_of(system: Any) -> Iterator[Hook]:
                 step = Step(stage, subsystem.index, is_hook=True)
                 yield Hook(step, subsystem.index, name, "realize", stage, source_of(hook))
     table = system._events.table
-    events = [*table.events, *(table.time_advanced if system.has_time_advanced_events else ())]
+    events = [*table.events]
+    if system.has_time_advanced_events:
+        events += table.by_cause[EventCause.TIME_ADVANCED]
     for event in events:
         if event.handled_by is not None:
             yield _of_listener(event)

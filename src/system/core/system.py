@@ -353,6 +353,7 @@ class System:
         self._known_names.add(name)
         self._subsystems.append(subsystem)
         self._topology_changed(f"{name} was added")
+        subsystem._joined()
         return subsystem
 
     def _free_name(self, subsystem: object, reserved: Collection[str] = ()) -> str | None:

@@ -234,10 +234,11 @@ def _check_sources(entry: PlannedEntry, sources: Sources) -> None:
             "variables that are made when all subsystems have reached it",
             "write computed_by=Stage.INSTANCE, or leave computed_by out",
         )
-    if entry.fill is not None and sources.latest > handle.computed_by:
+    needed_by = entry.needed_by if entry.fill is None else min(entry.needed_by, handle.computed_by)
+    if sources.latest > needed_by:
         raise PrerequisiteStageError(
             f"{handle}: a write upstream would leave its values as they are",
-            f"variables whose writes invalidate {handle.computed_by} or an earlier stage",
+            f"variables whose writes invalidate {needed_by} or an earlier stage",
             f"{sources.latest_one}, which "
             + (
                 "may be updated automatically, without invalidating any"

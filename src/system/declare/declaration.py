@@ -55,6 +55,9 @@ class PlannedEntry:
     is_shared: bool = False
     """True if its values are found by those of its prerequisites."""
 
+    needed_by: Stage = Stage.INFINITY
+    """The stage that uses its value in any case, also where that does not compute it."""
+
 
 class AbstractDeclaration(Generic[H]):
     """An item, or a family of items, of a Subsystem class.

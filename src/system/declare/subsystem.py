@@ -118,6 +118,9 @@ class Subsystem:
     def _adopted(self, system: "System", index: int, name: str) -> None:
         self.__dict__.update(_system=system, _index=index, _name=name)
 
+    def _joined(self) -> None:
+        """Note that it is among the subsystems of the System, which may take others from here."""
+
     def _meaning_of(self, item: str) -> str:  # noqa: ARG002  # for subclasses
         """Return what the numbers of a variable mean; a saved State is refused where it differs."""
         return ""

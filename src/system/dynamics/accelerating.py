@@ -55,10 +55,20 @@ from stagecache.system.dynamics.dynamics import (
 from stagecache.system.motion.differences import derivative_along
 from stagecache.system.motion.matrix import product
 from stagecache.system.motion.prescribing import declares_motion, is_choosing, prescribed_udot
-from stagecache.system.motion.rows import ROWS, BoundKinematics, Handles, indices, rows_of
+from stagecache.system.motion.rows import (
+    ROWS,
+    BoundKinematics,
+    Handles,
+    Rows,
+    as_slice,
+    indices,
+    rows_of,
+)
 
 Call = Callable[[Any], None]
 Index = NDArray[np.intp]
+
+NO_ROWS: Final = np.empty(0, np.intp)
 
 LARGEST: Final = 1e-4
 """The largest violation that counts, as a part of the scales of lengths and speeds."""
@@ -73,19 +83,25 @@ class Layout:
 
     Attributes
     ----------
-    places : object
+    variables : object
         Places of variables: the same object in all States that have this layout.
     masses, forces : list of ndarray of int
         Rows of u, by declaration.
+    places : list of slice or ndarray of int
+        The rows of masses, as slices where they follow each other.
+    others : list of list of int
+        By mass, the numbers of forces on its u that its solver does not add itself.
     q, u : ndarray of int
         Rows that are paired with N = 1.
     blocks : list
         Rows of q, rows of u, and what relates them, of the others.
     """
 
-    places: object
+    variables: object
     masses: list[Index]
     forces: list[Index]
+    places: list[Rows]
+    others: list[list[int]]
     q: Index
     u: Index
     blocks: list[tuple[Any, Any, BoundKinematics]]
@@ -115,11 +131,10 @@ class Dynamics:
             self.masses += masses
             self.forces += forces_of(subsystem)
         self.subsystems = tuple(moving)
-        self._prescribing = [
-            subsystem.index
-            for subsystem in subsystems
-            if is_choosing(subsystem) or declares_motion(subsystem, "u")
-        ]
+        declaring = [s for s in subsystems if declares_motion(s, "u")]
+        self._choosing = [s for s in subsystems if is_choosing(s)]
+        self._declares_motion = bool(declaring)
+        self._prescribing = sorted({s.index for s in (*declaring, *self._choosing)})
         self._layout: Layout | None = None
 
     def call_at(self, stage: Stage) -> Call | None:
@@ -164,10 +179,12 @@ class Dynamics:
         pools = state._contents.pools
         layout = self.layout_of(state._contents)
         udot, multipliers = self._accelerations(state, layout)
-        qdotdot = self._qdotdot(state, layout, udot)
+        qdotdot = self._qdotdot(state, layout, udot) if self.subsystems else None
         pools.write(UDOT, None, udot)
-        pools.write(MULTIPLIERS, None, multipliers)
-        pools.write(QDOTDOT, None, qdotdot)
+        if len(multipliers):
+            pools.write(MULTIPLIERS, None, multipliers)
+        if qdotdot is not None:
+            pools.write(QDOTDOT, None, qdotdot)
 
     # ------------------------------------------------------------------ accelerations
 
@@ -175,22 +192,26 @@ class Dynamics:
         """Return udot, unchanged for u without mass, and the multipliers."""
         pools = state._contents.pools
         udot: Vector = pools.whole["udot"].copy()
-        rows = np.empty(0, np.intp)
-        if self._prescribing:
+        rows = NO_ROWS
+        is_driven = self._declares_motion
+        for subsystem in self._choosing:
+            is_driven = is_driven or bool(subsystem._prescribed_variables(state, "u"))
+        if is_driven:
             rows, values = prescribed_udot(state)
             udot[rows] = values
         if not self.masses:
             return udot, pools.whole["multipliers"].copy()
+        is_constrained = len(pools.whole["udoterr"]) > 0
+        solved = [] if is_constrained else self._solve(state, layout, udot, rows)
+        if len(solved) == len(self.masses):
+            return udot, np.zeros(0)
         is_free = np.ones(len(udot), bool)
         is_free[rows] = False
         forces = np.zeros(len(udot))
+        added = [entry for i in solved for entry in self.masses[i].solved_forces]
         for index, force in zip(layout.forces, self.forces, strict=True):
-            forces[index] += force.values(state)
-        is_constrained = len(pools.whole["udoterr"]) > 0
-        solved: list[int] = []
-        if not is_constrained:
-            known = None if is_free.all() else np.where(is_free, np.nan, udot)
-            solved = self._solve(state, layout, udot, known, forces)
+            if force.values not in added:
+                forces[index] += force.values(state)
         blocks, columns = self._blocks(state, layout, udot, is_free, forces, solved)
         free = np.zeros(len(udot))
         free[columns] = free_accelerations(blocks, forces[columns])
@@ -201,15 +222,23 @@ class Dynamics:
         massless = np.flatnonzero(is_free)
         return _constrained(state, udot, free, forces, blocks, columns, massless)
 
-    def _solve(
-        self, state: Any, layout: Layout, udot: Vector, known: Vector | None, forces: Vector
-    ) -> list[int]:
+    def _solve(self, state: Any, layout: Layout, udot: Vector, prescribed: Index) -> list[int]:
         """Complete the udot of masses that have a solver, and return which these are."""
         solved = []
-        for i, (index, mass) in enumerate(zip(layout.masses, self.masses, strict=True)):
+        known = None
+        if len(prescribed):
+            known = np.full(len(udot), np.nan)
+            known[prescribed] = udot[prescribed]
+        for i, mass in enumerate(self.masses):
             if mass.solve is None:
                 continue
-            found = mass.solve(state, forces[index], None if known is None else known[index])
+            index, others = layout.places[i], None
+            if layout.others[i]:
+                sums = np.zeros(len(udot))
+                for x in layout.others[i]:
+                    sums[layout.forces[x]] += self.forces[x].values(state)
+                others = sums[index]
+            found = mass.solve(state, others, None if known is None else known[index])
             if found is not None:
                 udot[index] = found
                 solved.append(i)
@@ -292,7 +321,7 @@ class Dynamics:
     def layout_of(self, contents: Any) -> Layout:
         """Return the places in a State. Cost O(1), if it has the sizes of the last one."""
         layout = self._layout
-        if layout is None or layout.places is not contents.pools.places:
+        if layout is None or layout.variables is not contents.pools.places:
             layout = self._layout = self._find(contents)
         return layout
 
@@ -314,8 +343,17 @@ class Dynamics:
                     u.append(indices(u_rows))
                 else:
                     blocks.append((q_rows, u_rows, block))
-        places = pools.places
-        return Layout(places, masses, forces, np.concatenate(q), np.concatenate(u), blocks)
+        others = [
+            [
+                i
+                for i, (rows, force) in enumerate(zip(forces, self.forces, strict=True))
+                if force.values not in mass.solved_forces and not set(rows).isdisjoint(index)
+            ]
+            for index, mass in zip(masses, self.masses, strict=True)
+        ]
+        places = [as_slice(index) for index in masses]
+        pairs = np.concatenate(q), np.concatenate(u)
+        return Layout(pools.places, masses, forces, places, others, *pairs, blocks)
 
 
 # ---------------------------------------------------------------------- constraints
@@ -351,7 +389,7 @@ def _constrained(
     )
     from stagecache.numerics.least_norm import TOLERANCE  # noqa: PLC0415  # likewise
 
-    table = constraint_table(state._contents)
+    table = constraint_table(state)
     g, bias = jacobian_of(state, table, UDOTERR), bias_of(state, table)
     check_rows(state, g, bias)
     if massless.size:

@@ -46,7 +46,7 @@ from stagecache.system.motion.rows import Handles, indices
 Compute = Callable[[Any, Any], Any]
 Variables = tuple[AbstractDeclaration[Any], ...]
 Exists = Callable[[Any], bool]
-Solve = Callable[[Any, Any, Vector, Vector | None], Vector | None]
+Solve = Callable[[Any, Any, Vector | None, Vector | None], Vector | None]
 SolveT = TypeVar("SolveT", bound=Solve)
 
 
@@ -112,7 +112,7 @@ class AbstractOfSpeeds(AbstractComputation[Any]):
         PrerequisiteStageError
             A prerequisite is computed from accelerations.
         """
-        planned = evolve(super().plan(handle), lowest=Stage.MODEL)
+        planned = evolve(super().plan(handle), lowest=Stage.MODEL, needed_by=Stage.DYNAMICS)
         for above in planned.prerequisites:
             if isinstance(above, CacheEntry) and above.available_from > Stage.DYNAMICS:
                 raise PrerequisiteStageError(
@@ -151,6 +151,8 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
     is_inverse : bool
     solve : callable or None
         The function that finds udot without M, where there is one.
+    solved_forces : tuple of ForceDeclaration
+        The forces that this function adds itself.
     """
 
     earliest = Stage.POSITION
@@ -168,6 +170,7 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
         super().__init__(compute, variables, prerequisites, available_from, exists)
         self.is_inverse = is_inverse
         self.solve: Solve | None = None
+        self.solved_forces: tuple[ForceDeclaration, ...] = ()
 
     @property
     def decorator(self) -> str:
@@ -188,21 +191,33 @@ class MassMatrixDeclaration(AbstractOfSpeeds):
         require_variables_once(self, found, "each u in one mass matrix at most")
         return (RootDeclaration(self),)
 
-    def solver(self, function: SolveT) -> SolveT:
+    def solver(self, *forces: "ForceDeclaration") -> Callable[[SolveT], SolveT]:
         """Declare a faster way to udot than by M, where no constraint acts on any u.
 
-        The decorator of a function ``(self, state, forces, known)`` that returns the udot of forces
-        on these u. Of u with prescribed udot, `known` has these, and it returns them; of others it
-        has NaN. `known` is None if none is prescribed. If the function returns None, M is used.
-        Realizing Dynamics does not compute M then; a read does.
+        The decorator of a function ``(self, state, others, known)`` that returns the udot of all
+        forces on these u. Of u with prescribed udot, `known` has these, and it returns them; of
+        others it has NaN. `known` is None if none is prescribed. If the function returns None, M is
+        used. Realizing Dynamics does not compute M and the forces below then; a read does.
+
+        Parameters
+        ----------
+        *forces : declarations
+            Declared forces on all of these u that the function adds itself. `others` is the sum of
+            all others; None if there are none.
 
         Raises
         ------
         ComputeSignatureError, WrongTypeError
         """
-        self.solve = check_function("", function, ("self", "state", "forces", "known"))
-        self.computed_by = Stage.INFINITY
-        return function
+
+        def declare(function: SolveT) -> SolveT:
+            self.solve = check_function("", function, ("self", "state", "others", "known"))
+            self.solved_forces = forces
+            for lazy in (self, *forces):
+                lazy.computed_by = Stage.INFINITY
+            return function
+
+        return declare
 
     def root_in(self, subsystem: Any) -> CacheEntry[Matrix]:
         """Return the entry of the inverse root in a subsystem."""
@@ -258,22 +273,31 @@ class BoundMass:
     matrix: CacheEntry[Matrix]
     root: CacheEntry[Matrix]
     is_inverse: bool
-    solve: Callable[[Any, Vector, Vector | None], Vector | None] | None
+    solve: Callable[[Any, Vector | None, Vector | None], Vector | None] | None
+    solved_forces: tuple[CacheEntry[Vector], ...]
 
 
 def masses_of(subsystem: Any) -> list[BoundMass]:
     """Return the mass matrices that a subsystem has. Cost O(its declarations and families)."""
-    return [
-        BoundMass(
-            declared.handles(subsystem),
-            declared.bound(subsystem),
-            declared.root_in(subsystem),
-            declared.is_inverse,
-            None if declared.solve is None else partial(declared.solve, subsystem),
+    declarations = type(subsystem).declarations
+    found = []
+    for declared in declarations.values():
+        if not isinstance(declared, MassMatrixDeclaration) or not declared.is_in(subsystem):
+            continue
+        solve, forces = declared.solve, declared.solved_forces
+        if any(declarations[force.name] is not force for force in forces):
+            solve, forces = None, ()  # a derived class has other forces, unknown to the solver
+        found.append(
+            BoundMass(
+                declared.handles(subsystem),
+                declared.bound(subsystem),
+                declared.root_in(subsystem),
+                declared.is_inverse,
+                None if solve is None else partial(solve, subsystem),
+                tuple(force.bound(subsystem) for force in forces),
+            )
         )
-        for declared in type(subsystem).declarations.values()
-        if isinstance(declared, MassMatrixDeclaration) and declared.is_in(subsystem)
-    ]
+    return found
 
 
 def name_of_u(state: Any, u: int) -> str:

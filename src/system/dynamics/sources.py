@@ -21,11 +21,9 @@ from attrs import frozen
 from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
-from stagecache.system.dynamics.accelerating import Dynamics, Index
+from stagecache.system.dynamics.accelerating import NO_ROWS, Dynamics, Index
 from stagecache.system.motion.prescribing import motions
 from stagecache.system.motion.rows import indices
-
-NO_ROWS = np.empty(0, np.intp)
 
 
 @final

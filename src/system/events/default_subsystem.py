@@ -1,6 +1,5 @@
 """The default subsystem of a System, to which handlers and reporters of events are added."""
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, final
@@ -15,6 +14,7 @@ from stagecache.errors import (
 from stagecache.state.display import snake_case
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.events.handlers import (
+    AbstractAtCause,
     AbstractEventHandler,
     AbstractEventListener,
     AbstractEventReporter,
@@ -49,7 +49,7 @@ class DefaultSystemSubsystem(Subsystem):
         WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
         """
         who = kind_name(kind)
-        is_whole = isinstance(listener, AbstractScheduled | AbstractTriggered)
+        is_whole = isinstance(listener, AbstractScheduled | AbstractTriggered | AbstractAtCause)
         if not isinstance(listener, kind) or not is_whole:
             raise _refusal_of(listener, who)
         if listener.is_adopted:
@@ -67,7 +67,7 @@ class DefaultSystemSubsystem(Subsystem):
     def _default_name(self, listener: AbstractEventListener[Any], who: str) -> str:
         """Return the name of the class, or of the function; and if it is taken, with a number."""
         name = snake_case(type(listener).__name__)
-        if re.fullmatch("(scheduled|periodic|triggered)_event_(handler|reporter)", name):
+        if type(listener).__module__ == AbstractEventListener.__module__:  # not a subclass
             name = getattr(listener._function, "__name__", "<")
         if not name.isidentifier() or name.startswith("_") or hasattr(Subsystem, name):
             same = [o for o in self._listeners.values() if o.is_report is listener.is_report]

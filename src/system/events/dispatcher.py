@@ -11,8 +11,9 @@ The table of events has a row for each::
 
     id   0            "kick"           a handler that was added
          1            "watch"          a reporter that was added
-         2            "ball.bounce"    declared by a subsystem
-         3 + row      "ball.trigger 1 of Position"    allocated by hand; without a handler
+         2            "ball.bounce"    declared by a subsystem, by a trigger
+         3            "clock.tick"     likewise, at times or at the beginning or end
+         4 + row      "ball.trigger 1 of Position"    allocated by hand; without a handler
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Final, Protocol, TypeVar, final
 
-from attrs import astuple, frozen
+from attrs import astuple, evolve, frozen
 
 from stagecache.checks import require_bool, require_type
 from stagecache.errors import (
@@ -38,19 +39,16 @@ from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.events.declared import DeclaredTimes, Timed, declared_events
 from stagecache.system.events.default_subsystem import DefaultSystemSubsystem
 from stagecache.system.events.events import Event, EventAction, EventCause, EventTriggerInfo
-from stagecache.system.events.handlers import (
-    AbstractEventListener,
-    AbstractPeriodic,
-    AbstractScheduled,
-)
+from stagecache.system.events.handlers import AbstractAtCause, AbstractScheduled
 from stagecache.system.events.options import (
     HandleEventsOptions,
     HandleEventsResults,
     HandleEventsStatus,
 )
-from stagecache.system.events.triggers import TriggerDeclaration, TriggerOptions
+from stagecache.system.events.triggers import TriggerDeclaration, TriggerOptions, takes_rows
 from stagecache.system.motion.prescribing import motions
 from stagecache.system.projection.options import ProjectOptions, ProjectResults
 from stagecache.system.statistics import SystemStatistics
@@ -74,19 +72,20 @@ class EventTable:
     ----------
     events : tuple of Event
         By id.
-    handlers, reporters : tuple of (AbstractScheduled, Event)
-        The listeners to events whose times are known in advance.
+    handlers, reporters : tuple of Event
+        Those whose times are known in advance.
     triggers : dict
         By index of a subsystem and stage: the declarations of its triggers, with their events.
-    time_advanced : tuple of Event
-        The hooks that are called when time has advanced.
+    by_cause : dict of EventCause to tuple of Event
+        Those without a trigger and without a time: at initialization and termination, and the
+        hooks that are called when time has advanced.
     """
 
     events: tuple[Event, ...]
-    handlers: tuple[tuple[AbstractScheduled[Any], Event], ...]
-    reporters: tuple[tuple[AbstractScheduled[Any], Event], ...]
+    handlers: tuple[Event, ...]
+    reporters: tuple[Event, ...]
     triggers: Mapping[tuple[int, Stage], Sequence[tuple[TriggerDeclaration, Event]]]
-    time_advanced: tuple[Event, ...]
+    by_cause: Mapping[EventCause, tuple[Event, ...]]
 
     @classmethod
     def of(cls, subsystems: Sequence[Subsystem]) -> "EventTable":
@@ -94,13 +93,16 @@ class EventTable:
         default = subsystems[0]
         assert isinstance(default, DefaultSystemSubsystem)
         ids = count()
-        scheduled: list[tuple[AbstractScheduled[Any], Event]] = []
+        by_cause: dict[EventCause, list[Event]] = {}
         events: dict[str, Event] = {}
         for name, listener in default._listeners.items():
-            event = Event(next(ids), name, listener, listener.method, listener.is_report)
+            known_times = listener if isinstance(listener, AbstractScheduled) else None
+            event = Event(
+                next(ids), name, listener, listener.method, listener.is_report, times=known_times
+            )
             events[name] = event
-            if isinstance(listener, AbstractScheduled):
-                scheduled.append((listener, event))
+            if isinstance(listener, AbstractAtCause):
+                by_cause.setdefault(listener.cause, []).append(event)
         known = list(events.values())
         triggers: dict[tuple[int, Stage], list[tuple[TriggerDeclaration, Event]]] = {}
         for subsystem in subsystems:
@@ -112,16 +114,33 @@ class EventTable:
                 else:
                     method = declared.handled_in(subsystem)
                     owner = subsystem if method else None
-                    event = Event(next(ids), f"{subsystem.name}.{name}", owner, method)
+                    event = Event(
+                        next(ids),
+                        f"{subsystem.name}.{name}",
+                        owner,
+                        method,
+                        takes_rows=bool(method) and takes_rows(getattr(type(subsystem), method)),
+                    )
                     known.append(event)
                 rows = triggers.setdefault((subsystem.index, declared.stage), [])
                 rows.append((declared, event))
+        for subsystem in subsystems:
+            for name, of_class in declared_events(type(subsystem)):
+                full = f"{subsystem.name}.{name}"
+                is_scheduled = of_class.cause is EventCause.SCHEDULED
+                times = DeclaredTimes(subsystem, full, of_class) if is_scheduled else None
+                event = Event(next(ids), full, subsystem, name, of_class.is_report, times=times)
+                known.append(event)
+                if not is_scheduled:
+                    by_cause.setdefault(of_class.cause, []).append(event)
+        advanced = map(_time_advanced_in, filter(_wants_time_advanced, subsystems))
+        by_cause[EventCause.TIME_ADVANCED] = [*advanced]
         return cls(
             tuple(known),
-            tuple(pair for pair in scheduled if not pair[1].is_report),
-            tuple(pair for pair in scheduled if pair[1].is_report),
+            tuple(event for event in known if event.times and not event.is_report),
+            tuple(event for event in known if event.times and event.is_report),
             triggers,
-            tuple(map(_time_advanced_in, filter(_wants_time_advanced, subsystems))),
+            {cause: tuple(events) for cause, events in by_cause.items()},
         )
 
     @property
@@ -139,8 +158,9 @@ class EventTable:
                 stack = layout.triggers[stage]
                 for (trigger, event), rows in zip(declared, stack, strict=False):
                     options = astuple(trigger.options)
-                    for name in _row_names(event.name, rows):
-                        yield EventTriggerInfo(event, name, next(index), *options)
+                    for i, name in enumerate(_row_names(event.name, rows)):
+                        of_row = evolve(event, rows=(i,))
+                        yield EventTriggerInfo(of_row, name, next(index), *options)
                 for rows in stack[len(declared) :]:  # allocated by hand
                     options = astuple(TriggerOptions(stage))
                     for k in range(rows.start, rows.start + rows.count):
@@ -277,8 +297,8 @@ class EventDispatcher:
             "write HandleEventsOptions(1e-6), for instance",
         )
         found = _checked_events(self.table, events, what)
-        if cause is EventCause.TIME_ADVANCED and self._system.has_time_advanced_events:
-            found += self.table.time_advanced
+        if cause is not EventCause.TIME_ADVANCED or self._system.has_time_advanced_events:
+            found += self.table.by_cause.get(cause, ())
         statistics = self._system.statistics
         statistics.num_handle_event_calls += 1
         results = self._handle_found(state, found, options)
@@ -412,6 +432,8 @@ def _call(state: State, event: Event) -> Any:
     who = "reporter" if event.is_report else "handler"
     try:
         listener = getattr(event.handled_by, event.method)
+        if event.takes_rows:
+            listener = partial(_with_rows, listener, event.rows)
         return state._contents.system._hooks.call(state, event, listener)
     except StagecacheError as error:
         error.add_note(f"in the {who} of the event {event}, at time {time:g}")
@@ -423,6 +445,10 @@ def _call(state: State, event: Event) -> Any:
             short_repr(error),
             "see the error from which this one comes; the State is as it was before",
         ) from error
+
+
+def _with_rows(listener: Callable[..., Any], rows: tuple[int, ...], state: State) -> Any:
+    return listener(state, rows)
 
 
 def _satisfy_constraints(
@@ -505,7 +531,7 @@ class StateChanges:
 
 
 def next_scheduled(
-    state: State, scheduled: Sequence[tuple[AbstractScheduled[Any], Event]], include_current: bool
+    state: State, scheduled: Sequence[Event], include_current: bool
 ) -> tuple[float, tuple[Event, ...]]:
     """Return the next time that is known in advance, and the events at that time.
 
@@ -518,37 +544,38 @@ def next_scheduled(
     if not found:
         return INFINITY, ()
     if len(found) == 1:
-        return found[0][0], (found[0][2],)
-    first, earliest, _ = min(found, key=lambda due: due[0])
-    close = earliest.rounding(first, first)
-    due = [d for d in found if d[0] - first <= max(close, d[1].rounding(first, first))]
-    exact = [time for time, listener, _ in due if not isinstance(listener, AbstractPeriodic)]
-    return max(exact, default=first), tuple(event for _, _, event in due)
+        return found[0][0], (found[0][1],)
+    first, earliest = min(found, key=lambda due: due[0])
+    close = earliest.times.rounding(first, first)
+    due = [d for d in found if d[0] - first <= max(close, d[1].times.rounding(first, first))]
+    exact = [time for time, event in due if not event.times.is_periodic]
+    return max(exact, default=first), tuple(event for _, event in due)
 
 
 def _due(
-    state: State, scheduled: Sequence[tuple[AbstractScheduled[Any], Event]], include_current: bool
-) -> list[tuple[float, AbstractScheduled[Any], Event]]:
-    """Return the next time of each listener that has one."""
+    state: State, scheduled: Sequence[Event], include_current: bool
+) -> list[tuple[float, Event]]:
+    """Return the next time of each event that has one."""
     now = state.time
     found = []
-    event = scheduled[0][1]
+    event = scheduled[0]
     try:
-        for listener, event in scheduled:
+        for event in scheduled:
+            listener: Timed = event.times
             time = listener.next_event_time(state, include_current)
             if type(time) is not float or time != time:  # noqa: PLR0124  # NaN
                 time = _checked_next_time(time, listener)
             if include_current and 0 < now - time <= listener.rounding(now, now):
                 time = now
             if now < time < INFINITY or (include_current and time == now):
-                found.append((time, listener, event))
+                found.append((time, event))
     except Exception as error:
         error.add_note(f"while the next time of the event {event} was asked for")
         raise
     return found
 
 
-def _checked_next_time(time: Any, listener: AbstractEventListener[Any]) -> float:
+def _checked_next_time(time: Any, listener: Timed) -> float:
     """Return the next time of a scheduled event as a float; it may be infinite.
 
     Raises
@@ -597,7 +624,11 @@ def _checked_events(table: EventTable, events: Any, what: str) -> list[Event]:
                 else "one of another System, or of an earlier topology",
                 hint,
             )
-    found = {event.id: event for event in events if event.method}
+    found: dict[int, Event] = {}
+    for event in events:
+        if event.method:
+            rows = {*event.rows, *(found[event.id].rows if event.id in found else ())}
+            found[event.id] = evolve(event, rows=tuple(sorted(rows))) if rows else event
     return [found[x] for x in sorted(found)]
 
 

@@ -68,6 +68,12 @@ class Event:
         The method that is called; "" without a handler.
     is_report : bool
         True if the method only reads the State.
+    rows : tuple of int
+        The rows of a declared trigger that have changed their sign, counted from 0.
+    takes_rows : bool
+        True if the method is called with these rows, too.
+    times : object
+        What knows its times, if they are known in advance: a listener, or `DeclaredTimes`.
     """
 
     id: int
@@ -75,6 +81,9 @@ class Event:
     handled_by: Any = field(default=None, repr=False, eq=_identity)
     method: str = field(default="", repr=False)
     is_report: bool = False
+    rows: tuple[int, ...] = field(default=(), eq=False)
+    takes_rows: bool = field(default=False, eq=False, repr=False)
+    times: Any = field(default=None, eq=False, repr=False)
 
     def __str__(self) -> str:
         return self.name
@@ -87,7 +96,7 @@ class EventTriggerInfo:
     Attributes
     ----------
     event : Event
-        Rows of one declaration have the same event.
+        Rows of one declaration have equal events; `Event.rows` has the number of the row.
     name : str
         Name of the row: "ball.bounce", or "ball.bounce[1]" where there are several.
     index : int

@@ -5,7 +5,7 @@
                         AbstractEventListener      has a function, and a name in a System
                        /          |          \
     AbstractScheduled    AbstractTriggered    AbstractEventHandler, AbstractEventReporter
-            |
+            |            AbstractAtCause
     AbstractPeriodic
 
 A handler, or reporter, derives from one class on the left and one on the right. Its action is a
@@ -27,7 +27,7 @@ from stagecache.graph.declaration import check_function, check_returns
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
-from stagecache.system.events.events import EventAction
+from stagecache.system.events.events import EventAction, EventCause
 from stagecache.system.events.times import next_periodic_time, rounding
 from stagecache.system.events.triggers import (
     LOCALIZATION_WINDOW,
@@ -187,6 +187,7 @@ class Once:
 class AbstractScheduled(AbstractEventListener[A]):
     """A listener to an event whose time is known in advance."""
 
+    is_periodic: ClassVar[bool] = False
     _next_time: NextTime | None = None
 
     def __init__(
@@ -237,6 +238,8 @@ class AbstractPeriodic(AbstractScheduled[A]):
     events. Times that differ by rounding only are equal: see `times`.
     """
 
+    is_periodic = True
+
     def __init__(
         self,
         interval: float,
@@ -273,6 +276,20 @@ class AbstractPeriodic(AbstractScheduled[A]):
         """Return the difference up to which a time of the event is equal to `time` [s]."""
         interval = self._interval
         return max(rounding(time, origin, interval), rounding(time, self._start, interval))
+
+
+class AbstractAtCause(AbstractEventListener[A]):
+    """A listener to the beginning, or to the end, of each study.
+
+    Attributes
+    ----------
+    cause : EventCause
+    """
+
+    cause: ClassVar[EventCause]
+
+    def __init__(self, function: Callable[[State], A] | None = None) -> None:
+        self._act(function)
 
 
 class AbstractTriggered(AbstractEventListener[A]):
@@ -448,7 +465,61 @@ class TriggeredEventHandler(AbstractTriggered[EventAction | None], AbstractEvent
     """
 
 
+class InitializationEventHandler(AbstractAtCause[EventAction | None], AbstractEventHandler):
+    """Handler that may change the State when a study begins.
+
+    Parameters
+    ----------
+    function : callable, optional
+        The function ``(state)`` that handles the event; or a subclass has the method
+        `handle_event`.
+
+    Raises
+    ------
+    DeclarationError, WrongTypeError, ComputeSignatureError
+    """
+
+    cause = EventCause.INITIALIZATION
+
+
+class TerminationEventHandler(AbstractAtCause[EventAction | None], AbstractEventHandler):
+    """Handler that may change the State when a study ends. Parameters as above.
+
+    Raises
+    ------
+    DeclarationError, WrongTypeError, ComputeSignatureError
+    """
+
+    cause = EventCause.TERMINATION
+
+
 # ---------------------------------------------------------------------- reporters
+
+
+class InitializationEventReporter(AbstractAtCause[object], AbstractEventReporter):
+    """Reporter that reads the State when a study begins.
+
+    Parameters as for `InitializationEventHandler`; the method of a subclass is `report`.
+
+    Raises
+    ------
+    DeclarationError, WrongTypeError, ComputeSignatureError
+    """
+
+    cause = EventCause.INITIALIZATION
+
+
+class TerminationEventReporter(AbstractAtCause[object], AbstractEventReporter):
+    """Reporter that reads the State when a study ends.
+
+    Parameters as for `InitializationEventHandler`; the method of a subclass is `report`.
+
+    Raises
+    ------
+    DeclarationError, WrongTypeError, ComputeSignatureError
+    """
+
+    cause = EventCause.TERMINATION
 
 
 class ScheduledEventReporter(AbstractScheduled[object], AbstractEventReporter):

@@ -113,6 +113,12 @@ class TriggerOptions:
         return cls(stage, direction, window, initially, longest)
 
 
+def takes_rows(method: Any) -> bool:
+    """Return True if a handler is called with the rows that have changed, too."""
+    code = getattr(method, "__code__", None)
+    return code is not None and code.co_argcount == 3
+
+
 @final
 class TriggerDeclaration(AbstractAllocatedRows):
     """Declared event triggers.
@@ -145,14 +151,17 @@ class TriggerDeclaration(AbstractAllocatedRows):
     def handler(self, method: F) -> F:
         """Decorate the method ``(self, state)`` that is called when the event takes place.
 
-        It may write the State. In a subclass it is overridden by its name.
+        It may write the State. In a subclass it is overridden by its name. With a third parameter,
+        ``(self, state, rows)``, it is told which of several triggers have changed their signs: a
+        tuple of their numbers, from 0.
 
         Raises
         ------
         DeclarationError
             There is one already.
         """
-        check_compute(method, f"@{self.name}.handler")
+        if not takes_rows(method):
+            check_compute(method, f"@{self.name}.handler")
         if self.handler_name:
             raise DeclarationError(
                 f"@{self.name}.handler: there is one already",

@@ -16,12 +16,11 @@ from collections.abc import Iterable
 from typing import Any, Final, final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stagecache.errors import KinematicsError
 from stagecache.state.contents.contents import Contents
 from stagecache.state.stage import Stage
-from stagecache.system.motion.rows import ROWS, Rows, indices
+from stagecache.system.motion.rows import ROWS, Rows, as_slice, indices
 
 VELOCITY: Final = Stage.VELOCITY
 
@@ -87,7 +86,7 @@ class PairedRates:
         q, u = (
             np.concatenate([np.empty(0, np.intp), *(indices(p[i]) for p in found)]) for i in (0, 1)
         )
-        return (_as_slice(q), _as_slice(u)) if len(q) else None
+        return (as_slice(q), as_slice(u)) if len(q) else None
 
     def pairs(self, contents: Contents) -> Found:
         """Return the rows of each subsystem. Cost O(1), if the State has the sizes of the last."""
@@ -118,9 +117,3 @@ def _pair_of(contents: Any, subsystem: Any) -> Pair | None:
         ((q, u),) = left
     q, u = indices(q), nq + indices(u)
     return (q, u) if len(q) == len(u) > 0 else None
-
-
-def _as_slice(rows: NDArray[np.intp]) -> Rows:
-    """Return rows as a slice, if they follow each other."""
-    first, end = int(rows[0]), int(rows[-1]) + 1
-    return slice(first, end) if end - first == len(rows) and (np.diff(rows) == 1).all() else rows

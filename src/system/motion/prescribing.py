@@ -62,10 +62,10 @@ class PrescribedVariable:
 def is_choosing(subsystem: Subsystem) -> bool:
     """Tell whether a subsystem says by a method which of its variables are prescribed.
 
-    The method ``_prescribed_variables(state, kind)`` yields each `PrescribedVariable` of q, or u,
-    in a State at Model or further; the choice may depend on parameters and modeling options only.
-    It is for many items, few of which are prescribed in a State: declared motion needs an entry for
-    each item and level in all States.
+    The method ``_prescribed_variables(state, kind)`` returns or yields each `PrescribedVariable` of
+    q, or u, in a State at Model or further; the choice may depend on parameters and modeling
+    options only. It is for many items, few of which are prescribed in a State: declared motion
+    needs an entry for each item and level in all States.
     """
     return hasattr(subsystem, "_prescribed_variables")
 

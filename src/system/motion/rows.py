@@ -163,3 +163,11 @@ def _unpaired(contents: Any, x: int, nq: int, nu: int) -> KinematicsError:
         f"{nq} q and {nu} u",
         "declare N of qdot = N u: @kinematics(q variables, u variables)",
     )
+
+
+def as_slice(rows: NDArray[np.intp]) -> Rows:
+    """Return rows as a slice, if they follow each other."""
+    if not len(rows):
+        return slice(0, 0)
+    first, end = int(rows[0]), int(rows[-1]) + 1
+    return slice(first, end) if end - first == len(rows) and (np.diff(rows) == 1).all() else rows

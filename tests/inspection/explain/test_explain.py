@@ -202,6 +202,19 @@ def test_a_write_of_a_whole_names_the_block_that_is_a_prerequisite() -> None:
     assert explained.computes == ("arm.tip", "arm.pull")
 
 
+def test_a_write_of_another_block_is_not_taken_for_one_of_a_prerequisite() -> None:
+    state = state_of("arm")
+    one, other = (state[0].allocate_q([1.0], name=name) for name in ("one", "other"))
+    entry = state[0].allocate_cache_entry_with_prerequisites(
+        Stage.TOPOLOGY, Stage.INFINITY, (one,), compute=one, name="entry"
+    )
+    realize(state, Stage.TIME)
+    entry(state)
+    one.set(state, [2.0])
+    other.set(state, [3.0])
+    assert str(state.explain(entry).cause).startswith("arm.one (now version 2) has changed")
+
+
 def test_a_stage_that_was_invalidated_by_a_write_or_explicitly() -> None:
     state = build()
     state.time = 1.0

@@ -372,6 +372,20 @@ def test_an_exchange_of_variables_is_a_write() -> None:
     assert "arm.below" in [e.entry for e in events_of(trace, InvalidationEvent)]
 
 
+def test_a_write_makes_stale_what_was_stored_and_marked_by_hand() -> None:
+    state = state_of("arm")
+    mass = state[0].allocate_discrete_variable(Stage.POSITION, 2.0, name="mass")
+    weight = state[0].allocate_cache_entry_with_prerequisites(
+        Stage.TOPOLOGY, Stage.INFINITY, (mass,), name="weight"
+    )
+    realize(state, Stage.TIME)
+    with state.trace() as trace:
+        weight.set(state, 20.0)
+        weight.mark_valid(state)
+        mass.set(state, 3.0)
+    assert [e.entry for e in events_of(trace, InvalidationEvent)] == ["arm.weight"]
+
+
 def test_a_write_of_an_auto_update_variable_is_one_write() -> None:
     state = state_of("arm")
     latch = state[0].allocate_auto_update_discrete_variable(

@@ -9,6 +9,8 @@ from stagecache import Assembler
 from stagecache.multibody import (
     Ball,
     BallConstraint,
+    BendStretch,
+    Bushing,
     ConstantAngleConstraint,
     ConstantCoordinateConstraint,
     ConstantOrientationConstraint,
@@ -17,6 +19,7 @@ from stagecache.multibody import (
     CustomForce,
     Cylinder,
     DiscreteForces,
+    Ellipsoid,
     ForceSum,
     Free,
     FunctionBased,
@@ -39,7 +42,9 @@ from stagecache.multibody import (
     PointInPlaneConstraint,
     PointOnLineConstraint,
     Polynomial,
+    Reversed,
     RodConstraint,
+    Screw,
     Sinusoid,
     Slider,
     Steady,
@@ -60,7 +65,8 @@ from tests.misuse.world import World
 
 X: Final = (1.0, 0.0, 0.0)
 JOINTS: Final = (
-    Weld, Pin, Slider, Universal, Cylinder, Planar, Gimbal, Translation, Ball, Free
+    BendStretch, Bushing, Weld, Pin, Slider, Universal, Cylinder, Planar, Gimbal, Translation, Ball,
+    Free,
 )  # fmt: skip
 
 
@@ -156,6 +162,9 @@ RECIPES: Final[Recipes] = {
         w.multibody.set_q_from_assembly, w.multibody.in_assembly_coordinates(w.pose), w.pose
     ),
     "MultibodySystem.axes_by_subsystem": lambda w: call(w.multibody.axes_by_subsystem, w.pose),
+    "MultibodySystem.dependent_coordinates": lambda w: call(
+        w.multibody.dependent_coordinates, w.pose
+    ),
     **{
         f"MultibodySystem.{name}": of_pose(name)
         for name in (
@@ -293,6 +302,9 @@ RECIPES: Final[Recipes] = {
         body=[*NO_BODY, w.foreign.body], u=[1, -1]
     ),
     **{kind.__name__: joint(kind) for kind in JOINTS},
+    "Screw": lambda _: call(Screw, 0.1),
+    "Ellipsoid": lambda _: call(Ellipsoid, (0.1, 0.2, 0.3)).but(radii=[(1.0, -1.0, 1.0)]),
+    "Reversed": lambda _: call(Reversed, Pin()),
     "FunctionBased": lambda _: call(FunctionBased, [(X, Linear(1.0), 0)]).but(
         rotations=[[], [(X, Linear(1.0), 1)], [(X, sum, 0)], [((0, 0, 0), Linear(1.0), 0)]],
         translations=[[(X, Linear(1.0), -1)], [X]],
@@ -311,15 +323,19 @@ RECIPES: Final[Recipes] = {
     "PointOnLineConstraint": pair(PointOnLineConstraint, "first", X, X, "second", X),
     "ConstantAngleConstraint": pair(ConstantAngleConstraint, "first", X, "second", X, 0.5),
     "ConstantOrientationConstraint": pair(ConstantOrientationConstraint, "first", "second"),
-    "CoordinateCouplerConstraint": lambda w: Call(
-        CoordinateCouplerConstraint,
-        ([(w.matter.body("upper"), 0), (w.body, 0)],),
-        {
-            "function": lambda x: x[0] - x[1],
-            "gradient": lambda x: [1.0, -1.0],
-            "hessian": lambda x: np.zeros((2, 2)),
-        },
-    ).but(coordinates=[[], [(w.body, 5)], [(w.body, -1)], [(w.foreign.body, 0)], [w.body]]),
+    "CoordinateCouplerConstraint": lambda w: (
+        Call(
+            CoordinateCouplerConstraint,
+            ([(w.matter.body("upper"), 0), (w.body, 0)],),
+            {
+                "function": lambda x: x[0] - x[1],
+                "gradient": lambda x: [1.0, -1.0],
+                "hessian": lambda x: np.zeros((2, 2)),
+            },
+        )
+        .but(coordinates=[[], [(w.body, 5)], [(w.body, -1)], [(w.foreign.body, 0)], [w.body]])
+        .but(dependent=[(w.body, 5), (w.body, 0), (w.foreign.body, 0), w.body, 3])
+    ),
     "ConstantCoordinateConstraint": lambda w: call(ConstantCoordinateConstraint, w.body, 0.5).but(
         index=[1, -1]
     ),

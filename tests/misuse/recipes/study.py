@@ -13,6 +13,7 @@ from stagecache import (
     State,
     TimeStepper,
     Trajectory,
+    find_equilibrium,
     full_factorial,
     latin_hypercube,
     linearize,
@@ -159,6 +160,9 @@ RECIPES: Final[Recipes] = {
     ),
     "Members.column": lambda _: call(Members(TABLE).column, "cart.place").but(path="nonsense"),
     "Members[...]": lambda _: item(Members(TABLE), 0).but(which=[2, -3, None, "x", 1.5]),
+    "find_equilibrium": lambda w: call(
+        find_equilibrium, w.system, w.state, (w.cart.stiffness,)
+    ).but(moving=[(w.cart.force,), ("nonsense",)], bounds=[{w.cart.stiffness: (1.0, 0.0)}]),
     "linearize": lambda w: call(linearize, w.system, w.state, (), (w.cart.force,)).but(
         inputs=[["nonsense"], [3], (w.foreign.cart.stiffness,), w.cart.stiffness],
         outputs=[["nonsense"], [3], (w.foreign.cart.force,)],

@@ -22,6 +22,8 @@ from stagecache import (
     TriggerDirection,
     TriggeredEventHandler,
     TriggeredEventReporter,
+    at_initialization,
+    at_termination,
     auto_update,
     cached,
     discrete,
@@ -33,14 +35,22 @@ from stagecache import (
     mass_matrix,
     modeling_option,
     parameter,
+    periodic,
     profile,
     q_variable,
     quaternion_kinematics,
     quaternion_normalization,
+    scheduled,
     solve_constrained,
     u_variable,
 )
-from stagecache.system import kinematic_blocks
+from stagecache.system import (
+    InitializationEventHandler,
+    InitializationEventReporter,
+    TerminationEventHandler,
+    TerminationEventReporter,
+    kinematic_blocks,
+)
 from tests.misuse.models import Cart
 from tests.misuse.recipe import Call, Recipe, Recipes, call, item, setting
 from tests.misuse.world import World
@@ -70,9 +80,9 @@ def errors(name: str) -> Recipe:
     ).but(prerequisites=[3, "force", [3], ["force"]], size=[-1, 1.5])
 
 
-def decorating(declare: Any, function: Any, **options: object) -> Call:
+def decorating(declare: Any, function: Any, *arguments: object, **options: object) -> Call:
     """Return the declaration of an entry by a decorator."""
-    return call(lambda **given: declare(**given)(function), **options)
+    return call(lambda *given, **named: declare(*given, **named)(function), *arguments, **options)
 
 
 def _event(w: World) -> Any:
@@ -110,6 +120,11 @@ def masses(declare: Any) -> Recipe:
     ).but(variables=[3, "u", None, parameter(1.0)], prerequisites=[3, ["u"]])
 
 
+def _at_cause(kind: Any) -> Recipe:
+    """Return a recipe of a listener to the beginning or the end of a study."""
+    return lambda _: call(kind, lambda state: None)
+
+
 LISTENERS: Final[Recipes] = {
     "ScheduledEventHandler": lambda _: call(ScheduledEventHandler, lambda state: None, 1.0),
     "ScheduledEventReporter": lambda _: call(ScheduledEventReporter, lambda state: None, 1.0),
@@ -119,6 +134,10 @@ LISTENERS: Final[Recipes] = {
     "PeriodicEventReporter": lambda _: call(PeriodicEventReporter, 1.0, lambda state: None).but(
         interval=[0.0, -1.0]
     ),
+    "InitializationEventHandler": _at_cause(InitializationEventHandler),
+    "InitializationEventReporter": _at_cause(InitializationEventReporter),
+    "TerminationEventHandler": _at_cause(TerminationEventHandler),
+    "TerminationEventReporter": _at_cause(TerminationEventReporter),
     "TriggeredEventHandler": lambda _: call(
         TriggeredEventHandler, Stage.POSITION, lambda state: 1.0, lambda state: None
     ).but(direction="sideways", localization_window=[0.0, -1.0], look_every=[0.0, -1.0]),
@@ -221,6 +240,14 @@ RECIPES: Final[Recipes] = {
     "velocity_error": errors("velocity_error"),
     "acceleration_error": errors("acceleration_error"),
     "normalization_error": errors("normalization_error"),
+    "periodic": lambda _: decorating(periodic, lambda self, state: None, 0.5).but(
+        interval=[0.0, -1.0, lambda: 1.0]
+    ),
+    "scheduled": lambda _: decorating(scheduled, lambda self, state: None, 0.5).but(
+        next_time=[lambda state: 1.0]
+    ),
+    "at_initialization": lambda _: decorating(at_initialization, lambda self, state: None),
+    "at_termination": lambda _: decorating(at_termination, lambda self, state: None),
     "event_trigger": lambda _: decorating(
         event_trigger, lambda self, state: 1.0, stage=Stage.POSITION
     ).but(direction="sideways", localization_window=[0.0, -1.0], prerequisites=[3, ["q"]]),

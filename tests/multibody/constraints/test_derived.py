@@ -151,7 +151,8 @@ def test_a_constraint_of_coordinates_needs_its_error_only() -> None:
 
 
 def test_a_coupler_needs_its_function_only_and_is_checked() -> None:
-    for given in ({}, {"gradient": lambda x: [2 * x[0], 1.0]}):
+    variants: tuple[dict[str, Any], ...] = ({}, {"gradient": lambda x: [2 * x[0], 1.0]})
+    for given in variants:
         system, coordinates = pins()
         coupler = CoordinateCouplerConstraint(
             coordinates, function=lambda x: x[0] ** 2 + x[1], **given
@@ -213,7 +214,9 @@ def test_derivatives_of_lengths_and_angles_have_steps_of_their_own() -> None:
     ground = system.matter.ground
     nut = system.matter.add_body("nut", ground, Slider())
     bolt = system.matter.add_body("bolt", ground, Pin())
-    for given in ({}, {"gradient": lambda x: [1.0, -np.cos(x[1] / pitch)]}):
+    variants: tuple[dict[str, Any], ...]
+    variants = ({}, {"gradient": lambda x: [1.0, -np.cos(x[1] / pitch)]})
+    for given in variants:
         coupler = CoordinateCouplerConstraint(
             [(nut, 0), (bolt, 0)], function=lambda x: x[0] - pitch * np.sin(x[1] / pitch), **given
         )

@@ -274,6 +274,7 @@ def test_forces_from_outside_act_until_they_are_set_anew() -> None:
     matter = model.system.matter
     model.system.realize(state, Stage.ACCELERATION)
     free = state.udot.copy()
+    matter.bias_force(state)
     push.set_mobility_force(state, model.arm, 0, 3.0)
     push.set_mobility_force(state, model.arm, 0, 2.0)
     push.set_body_force(state, model.head, [0, 0, 0, 0, 1.0, 0])

@@ -7,17 +7,21 @@ import pytest
 from hypothesis import given
 from scipy.spatial.transform import Rotation
 
-from stagecache import Stage, State
+from stagecache import Stage, State, discrete
 from stagecache.errors import (
     AdoptionError,
     ConstraintError,
     MassMatrixError,
+    NotANumberError,
+    PrerequisiteStageError,
     ShapeError,
     WrongTypeError,
 )
 from stagecache.multibody import (
+    AbstractForce,
     AbstractMobilizer,
     Ball,
+    ForceSum,
     Free,
     Gravity,
     MatterSubsystem,
@@ -30,7 +34,9 @@ from stagecache.multibody import (
     Translation,
     Weld,
     WeldConstraint,
+    applied_from,
 )
+from stagecache.system.dynamics.dynamics import generalized_force
 from tests.multibody.trees import Tree, make_tree, random_mass, random_transform, trees
 from tests.profiles import examples
 
@@ -406,3 +412,77 @@ def test_wrong_numbers_of_udot_are_refused() -> None:
     ):
         with pytest.raises(ShapeError):
             call(state, [1.0])
+
+
+# ---------------------------------------------------------------------- the solver without M
+
+
+class Pushed(MatterSubsystem):
+    """A tree with a force of its own on all u, beside those that are added."""
+
+    @generalized_force(prerequisites=lambda self: (self.u,), exists=lambda _: True)
+    def push(self, state: State) -> np.ndarray:
+        return np.arange(1.0, len(self.u(state)) + 1.0)
+
+
+class Weightless(MatterSubsystem):
+    """A tree that replaces the forces that are added."""
+
+    @generalized_force(prerequisites=lambda self: (self.u,), exists=lambda _: True)
+    def applied_force(self, state: State) -> np.ndarray:
+        return np.zeros(len(self.u(state)))
+
+
+@pytest.mark.parametrize("kind", [MatterSubsystem, Pushed, Weightless])
+def test_udot_is_that_of_m_and_all_declared_forces(kind: type[MatterSubsystem]) -> None:
+    system = MultibodySystem(tree=kind())
+    (matter,) = (s for s in system.subsystems if type(s) is kind and s.name == "tree")
+    mass = {"mass": 1.0, "inertia": [0.1, 0.2, 0.2]}
+    down = Transform(None, [0.0, 0.5, 0.0])
+    arm = matter.add_body("arm", matter.ground, Pin(), outboard_frame=down, mass_properties=mass)
+    matter.add_body("hand", arm, Ball(), outboard_frame=down, mass_properties=mass)
+    system.add(Gravity(matter), "gravity")
+    state = system.new_state()
+    state.u = [1.0, -2.0, 0.5, 0.3]
+    system.realize(state, Stage.ACCELERATION)
+    acting = matter.bias_force(state) + matter.applied_force(state)
+    if isinstance(matter, Pushed):
+        acting += matter.push(state)
+    found = np.linalg.solve(matter.m_matrix(state), acting)
+    np.testing.assert_allclose(state.udot, found, rtol=1e-12)
+
+
+def test_speeds_beyond_all_bounds_are_named_by_the_force_of_inertia() -> None:
+    system, state = chain(2)
+    state.u = [1e200, 1.0]
+    found = pytest.raises(NotANumberError, match="bias_force")
+    with np.errstate(all="ignore"), found:  # NumPy would warn, where there is no kernel
+        system.realize(state, Stage.ACCELERATION)
+
+
+def test_a_force_that_a_write_would_leave_as_it_is_is_refused() -> None:
+    class Late(AbstractForce):
+        size = discrete(1.0, invalidates=Stage.REPORT)
+        applied = applied_from((size,))
+
+        def calc_force(self, state: State, forces: ForceSum) -> None:
+            forces.add_mobility_force(self.matter.bodies[1], 0, self.size(state))
+
+    system, _ = chain(2)
+    system.add(Late(system.matter))
+    with pytest.raises(PrerequisiteStageError, match="would leave its values"):
+        system.new_state()
+
+
+@some
+@given(trees(has_mass=True))
+def test_reactions_of_the_kernel_are_those_of_numpy(tree: Tree) -> None:
+    system, matter, state = tree.system, tree.system.matter, tree.state
+    system.realize(state, Stage.ACCELERATION)
+    found = system.calc_reaction_forces(state)
+    layout = matter.layout(state)
+    kernel, layout.kernel = layout.kernel, None
+    expected = system.calc_reaction_forces(state)
+    layout.kernel = kernel
+    scale = max(1.0, np.abs(expected).max())
+    np.testing.assert_allclose(found, expected, atol=1e-11 * scale)

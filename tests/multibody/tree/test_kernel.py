@@ -278,6 +278,23 @@ def test_reactions_have_the_generalized_forces_along_the_axes(tree: Tree) -> Non
         close(axes @ about, forces[joint.u], 1e-12)
 
 
+@examples(30)
+@given(mixed_trees())
+def test_a_field_is_a_weight_at_each_center_of_mass(tree: Tree) -> None:
+    m = massive(tree)
+    masses, centers, _ = m.inertias
+    field = tree.rng.normal(size=3)
+    weights = masses[:, None] * field
+    arms = (m.poses.bodies[:, :3, :3] @ centers[:, :, None])[:, :, 0]
+    forces = m.forces + np.concatenate([np.cross(arms, weights), weights], axis=1)
+    model = m.positions, m.inertias, m.u
+    expected = m.kernel.inverse_dynamics(*model, m.udot, forces)
+    close(m.kernel.inverse_dynamics(*model, m.udot, m.forces, field=field), expected, 1e-12)
+    found = m.kernel.forward_dynamics(*model, expected, m.forces, field=field)
+    condition = np.linalg.cond(dense(m)[0]) if m.layout.nu else 1.0
+    close(found, m.udot, 1e-13 * condition)
+
+
 def chain_of_pins(count: int) -> tuple[MultibodySystem, Array, Array]:
     """The chain of Simbody's figures: issue 26."""
     system = MultibodySystem()
@@ -416,12 +433,14 @@ def calls() -> list[tuple[str, Callable[..., Any], list[Any]]]:
     """Every function with right arguments, for two Pins and three stations."""
     tree = kernel.Tree(*two_pins().values())
     poses, row, rows, q = np.array([np.eye(4)] * 3), np.zeros((2, 6)), np.zeros((3, 6)), np.zeros(2)
-    three = np.zeros((3, 3))
+    both = np.array([poses, poses])
+    three, field = np.zeros((3, 3)), np.zeros(3)
     model = [q, poses, poses, None, np.ones(3), three, np.array([np.eye(3)] * 3)]
     which = np.array([0, 2, 1])
     moves, points, jacobian = np.zeros((3, 2)), np.zeros((3, 4)), np.zeros((3, 3, 2))
     return [
-        ("positions", tree.positions, [q, None, poses, poses, poses, q, poses, poses, poses]),
+        ("moved", tree.moved, [q, q]),
+        ("positions", tree.positions, [q, None, [(1, 3)], np.zeros((2, 2, 4, 4)), q, both]),
         ("axes", tree.axes, [q, poses, None, row]),
         ("motions", tree.motions, [row, q, rows]),
         ("bias", tree.bias, [q, poses, row, rows, q, None, rows]),
@@ -429,8 +448,8 @@ def calls() -> list[tuple[str, Callable[..., Any], list[Any]]]:
         ("qdot", tree.qdot, [q, q, q]),
         ("qdotdot", tree.qdotdot, [q, q, q, q, q]),
         ("mass_matrix", tree.mass_matrix, [*model, np.zeros((2, 2))]),
-        ("inverse_dynamics", tree.inverse_dynamics, [*model, None, q, q, rows, q, rows]),
-        ("forward_dynamics", tree.forward_dynamics, [*model, None, q, q, rows, q, q]),
+        ("inverse_dynamics", tree.inverse_dynamics, [*model, None, q, q, rows, field, q, rows]),
+        ("forward_dynamics", tree.forward_dynamics, [*model, None, q, q, rows, field, q, q]),
         ("multiply_by_m_inv", tree.multiply_by_m_inv, [*model, q, np.zeros((3, 2)), moves]),
         ("station_positions", kernel.station_positions, [which, points, poses, three]),
         ("station_velocities", kernel.station_velocities, [which, three, rows, three]),
@@ -440,14 +459,14 @@ def calls() -> list[tuple[str, Callable[..., Any], list[Any]]]:
     ]
 
 
-@pytest.mark.parametrize("which", range(16))
+@pytest.mark.parametrize("which", range(17))
 def test_arrays_of_wrong_size_or_type_are_refused(which: int) -> None:
     name, function, right = calls()[which]
     function(*right)
     for i, argument in enumerate(right):
-        if argument is None or (name, i) in (("positions", 4), ("positions", 8)):
-            continue  # they are not read where all X_MB are 1
-        wrongs = [argument.ravel()[:-1], np.zeros(argument.size + 1, argument.dtype)]
+        if not isinstance(argument, np.ndarray):
+            continue
+        wrongs: list[Any] = [argument.ravel()[:-1], np.zeros(argument.size + 1, argument.dtype)]
         wrongs += [argument.astype(np.float32), [1.0], np.zeros(2 * argument.size)[::2], None]
         for wrong in wrongs:
             if wrong is None and (name, i) in OPTIONAL:
@@ -460,21 +479,48 @@ def test_arrays_of_wrong_size_or_type_are_refused(which: int) -> None:
 
 
 OPTIONAL = {
-    ("positions", 5),
     ("inverse_dynamics", 10),
-    ("inverse_dynamics", 12),
+    ("inverse_dynamics", 11),
+    ("inverse_dynamics", 13),
     ("forward_dynamics", 10),
     ("forward_dynamics", 11),
+    ("forward_dynamics", 12),
     ("multiply_by_m_inv", 7),
 }
 
 
-@pytest.mark.parametrize("which", [11, 12, 13])
+@pytest.mark.parametrize("which", [12, 13, 14])
 @pytest.mark.parametrize("row", [-1, 3])
 def test_rows_out_of_range_are_refused(which: int, row: int) -> None:
     _, function, (_, *others) = calls()[which]
     with pytest.raises(ValueError, match=f"rows: {row} is out of range"):
         function(np.array([0, row, 1]), *others)
+
+
+@pytest.mark.parametrize(
+    ("ranges", "error"),
+    [
+        ([(1, 4)], ValueError),
+        ([(-1, 1)], ValueError),
+        ([(2, 2)], ValueError),
+        ([(1, 3), (1, 3)], ValueError),
+        ([(1,)], TypeError),
+        ([(1, 2.5)], TypeError),
+        ([1], TypeError),
+        ((1, 3), TypeError),
+        (None, TypeError),
+    ],
+)
+def test_wrong_ranges_of_rows_are_refused(ranges: Any, error: type[Exception]) -> None:
+    _, function, (q, given, _, *others) = calls()[1]
+    with pytest.raises(error):
+        function(q, given, ranges, *others)
+
+
+def test_rows_are_not_left_out_where_there_are_none_before() -> None:
+    _, function, (q, given, ranges, found, _, _) = calls()[1]
+    with pytest.raises(ValueError, match="q before"):
+        function(q, given, ranges, found, None, None)
 
 
 def test_results_are_not_written_into_what_is_read_only() -> None:
@@ -494,6 +540,6 @@ def test_a_joint_of_many_u_has_kinematics_and_no_forward_dynamics() -> None:
     seven = np.zeros(7)
     model = [seven, frames, frames, None, np.ones(2), np.zeros((2, 3)), np.zeros((2, 3, 3))]
     with pytest.raises(ValueError, match="a joint has 7 u"):
-        tree.forward_dynamics(*model, None, seven, seven, None, None, seven)
+        tree.forward_dynamics(*model, None, seven, seven, None, None, None, seven)
     with pytest.raises(ValueError, match="missing"):
-        tree.positions(seven, None, frames, frames, frames, None, None, None, None)
+        tree.positions(seven, None, [(0, 2)], np.zeros((2, 2, 4, 4)), None, None)

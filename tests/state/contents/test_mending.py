@@ -64,6 +64,7 @@ OPERATIONS: dict[str, Callable[[Subject], object]] = {
     ),
     "invalidate": lambda s: s.state.invalidate_all(Stage.REPORT),
     "look": lambda s: s.state.stage,
+    "count": lambda s: s.state.nq,
     "compare": lambda s: s.state._contents.belongs_to(None, 0),
 }
 

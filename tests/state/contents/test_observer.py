@@ -117,6 +117,18 @@ def test_what_is_computed_in_the_middle_of_a_write_is_stale_afterwards(write: st
     assert cart.total(cart.state) == cart.sum(cart.state) != before
 
 
+@pytest.mark.parametrize("observers", [(), (Observer(),)])
+def test_time_and_y_are_written_at_once_whether_a_state_is_observed_or_not(
+    observers: tuple[Observer, ...],
+) -> None:
+    cart = Cart()
+    cart.total(cart.state)
+    observe(cart.state._contents, *observers)
+    cart.state._contents.write_time_and_y(5.0, np.array([6.0, 7.0, 8.0]))
+    assert (cart.state.time, cart.state.y.tolist()) == (5.0, [6.0, 7.0, 8.0])
+    assert not cart.total.is_valid(cart.state)
+
+
 class Door(Subsystem):
     angle = q_variable(0.5)
 

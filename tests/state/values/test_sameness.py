@@ -1,6 +1,7 @@
 """Sameness of values: of what they hold, not of what they are made of."""
 
 import copy
+import copyreg
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable
@@ -53,6 +54,27 @@ class Global:
         return self.name
 
 
+class Row:
+    """An object that hands out its items one by one when it is taken apart."""
+
+    def __init__(self, *items: object) -> None:
+        self.items = items
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Row, (), None, (item for item in self.items)
+
+
+class Registered:
+    """An object that is taken apart by a function that was registered for its class."""
+
+    def __init__(self, name: str, note: str = "") -> None:
+        self.name = name
+        self.note = note
+
+
+copyreg.pickle(Registered, lambda one: (Registered, (one.name,)))
+
+
 def scaled(factor: Any) -> Callable[[float], Any]:
     return lambda x: factor * x
 
@@ -95,6 +117,8 @@ SAME: dict[str, tuple[Any, Any]] = {
     "globals": (Global("scaled"), Global("scaled")),
     "what cannot be taken apart": (Odd(), Odd()),
     "iterators": (iter([1, 2]), iter([1, 2])),
+    "items, one by one": (Row(1, 2), Row(1, 2)),
+    "what a registered function takes apart": (Registered("a"), Registered("a", "new")),
     "fractions": (Fraction(1, 2), Fraction(2, 4)),
     "classes": (Disk, Disk),
 }
@@ -127,6 +151,8 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
     "rings": (Ring("a"), Ring("b")),
     "globals": (Global("scaled"), Global("used")),
     "iterators": (iter([1, 2]), iter([1, 3])),
+    "items, one by one": (Row(1, 2), Row(1, 3)),
+    "what a registered function takes apart": (Registered("a"), Registered("b")),
     "an array and a list": (np.zeros(2), [0.0, 0.0]),
     "classes": (Disk, Ring),
     "modules": (copy, pickle),

@@ -1,6 +1,7 @@
 """What may be written as numbers."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ from stagecache import (
     z_variable,
 )
 from stagecache.errors import NotANumberError, OutOfRangeError, ShapeError
-from stagecache.state.vectors.conversion import ANY, refuse_masked, require_array
+from stagecache.state.vectors.conversion import ANY, converted, refuse_masked, require_array
 from tests.state.realizing import state_of
 
 MASKED: Any = np.ma.array([1.0, 2.0], mask=[True, False])
@@ -222,11 +223,12 @@ def test_an_array_that_is_required_is_a_private_read_only_one_of_that_shape() ->
     ("values", "shape", "error", "text"),
     [
         ([1.0], (2,), ShapeError, r"shape \(2,\)"),
-        ([1.0, 2.0], (), ShapeError, "one number"),
+        ([1.0, 2.0], (), ShapeError, "expected: one number"),
         ([[1.0], [1.0, 2.0]], (ANY, 2), ShapeError, r"shape \(n, 2\)"),
         (["a"], (1,), NotANumberError, "not real numbers"),
         ([np.nan], (1,), OutOfRangeError, "not finite"),
         ([np.inf], (1,), OutOfRangeError, "not finite"),
+        (MASKED, (2,), NotANumberError, "a masked array"),
     ],
 )
 def test_an_array_of_something_else_is_refused(
@@ -234,6 +236,21 @@ def test_an_array_of_something_else_is_refused(
 ) -> None:
     with pytest.raises(error, match=text):
         require_array(values, shape, "values")
+
+
+def test_whole_numbers_are_asked_for_where_the_type_says_so() -> None:
+    assert require_array([1, 2], (2,), "counts", np.dtype(int)).tolist() == [1, 2]
+    with pytest.raises(NotANumberError, match="not whole numbers"):
+        require_array([1.5], (1,), "counts", np.dtype(int))
+
+
+def test_an_array_of_objects_holds_them_as_they_are() -> None:
+    items = [Fraction(1, 2), range(3)]
+    assert converted(items, np.dtype(object), (2,), "items").tolist() == items
+    rows = [[Fraction(1, 2), 1.0], [2, 3.0]]
+    assert converted(rows, np.dtype(object), (2, 2), "rows").tolist() == rows
+    one = converted(np.array(5.0), np.dtype(object), (), "one").item()
+    assert (one, type(one)) == (5.0, float)
 
 
 def test_masked_numbers_are_missing_values_where_these_may_stand() -> None:

@@ -111,6 +111,21 @@ def test_it_is_handed_out_for_writing_from_the_stage_on_at_which_it_exists(name:
                 assert upd(partition, name).shape == (size,)
 
 
+@pytest.mark.parametrize("name", ["q", "u", "z", "qerr", "uerr", "udoterr"])
+def test_its_size_is_known_from_the_stage_on_at_which_it_exists(name: str) -> None:
+    first = VARIABLES[name][0] if name in VARIABLES else CACHES[name][0]
+    state = build()
+    for stage in list(Stage)[: R + 1]:
+        realize(state, stage)
+        for (partition, size), of in zip(views(state, name), ("", *"ab"), strict=True):
+            if stage < first:
+                whose = f" of subsystem . '{of}'" if of else ""
+                with pytest.raises(StageTooLowError, match=f"the number of {name}{whose}:"):
+                    getattr(partition, f"n{name}")
+            else:
+                assert getattr(partition, f"n{name}") == size
+
+
 @pytest.mark.parametrize("by", ["upd", "assignment"])
 @pytest.mark.parametrize("name", VARIABLES)
 def test_a_write_backs_up_all_before_what_it_invalidates(name: str, by: str) -> None:

@@ -18,7 +18,15 @@ from stagecache.study.integrate.integrator import Integrator
 from stagecache.study.methods.tolerances import tolerances_of
 from stagecache.system.constraints.quaternions import quaternion_kinematics
 from tests.profiles import examples
-from tests.study.integrating import CONSTRAINED, METHODS, ONE_STEP, POWERS, integrating, run_to
+from tests.study.integrating import (
+    CONSTRAINED,
+    FOR_COMPARISONS,
+    METHODS,
+    ONE_STEP,
+    POWERS,
+    integrating,
+    run_to,
+)
 from tests.study.models import (
     REFERENCE_Q,
     REFERENCE_U,
@@ -33,7 +41,7 @@ from tests.study.models import (
 METHOD = pytest.mark.parametrize("method", METHODS)
 
 # Of low order: their steps are many, and their errors add up.
-COARSE = {"Euler": 1e-3, "Verlet": 1e-3}
+COARSE = {"Euler": 1e-3, "ExplicitEuler": 1e-3, "Verlet": 1e-3}
 
 
 def error_of(method: str, time: float = 3.0, **options: Any) -> float:
@@ -45,7 +53,7 @@ def error_of(method: str, time: float = 3.0, **options: Any) -> float:
 # ---------------------------------------------------------------------- accuracy
 
 
-@METHOD
+@pytest.mark.parametrize("method", [*METHODS, *FOR_COMPARISONS])
 def test_a_smaller_accuracy_gives_a_smaller_error(method: str) -> None:
     accuracies = [1e-2, 1e-3, 1e-4] if method in COARSE else [1e-3, 1e-5, 1e-7]
     errors = [error_of(method, accuracy=accuracy) for accuracy in accuracies]
@@ -81,7 +89,7 @@ def test_a_method_that_scipy_has_takes_the_steps_that_solve_ivp_takes(method: st
         assert abs(integrator.statistics.num_steps_taken - (len(peer.t) - 1)) <= 1
 
 
-@pytest.mark.parametrize("method", ONE_STEP)
+@pytest.mark.parametrize("method", [*ONE_STEP, *FOR_COMPARISONS])
 @pytest.mark.parametrize("infinity", [False, True])
 def test_estimated_errors_decide_on_the_step(method: str, infinity: bool) -> None:
     """One variable of many needs small steps: smaller ones by the largest error than by the RMS."""
@@ -96,7 +104,15 @@ def test_estimated_errors_decide_on_the_step(method: str, infinity: bool) -> Non
 # ---------------------------------------------------------------------- orders
 
 
-ORDERS = {"Euler": 1, "Verlet": 2, "RK23": 3, "RK45": 5}
+ORDERS = {
+    "Euler": 1,
+    "ExplicitEuler": 1,
+    "Verlet": 2,
+    "RK23": 3,
+    "Merson": 4,
+    "RK45": 5,
+    "Fehlberg": 5,
+}
 
 
 @pytest.mark.parametrize("method", ORDERS)

@@ -388,6 +388,60 @@ def test_a_state_that_is_half_done_is_copied_and_read() -> None:
         assert (crane.body.place(s), crane.load.height(s)) == (2.0, 4.0)
 
 
+def test_what_a_failing_hook_computed_is_not_there_at_once() -> None:
+    class Failing(Subsystem):
+        x = q_variable(1.0)
+
+        @cached(available_from=POSITION)
+        def place(self, state: State) -> float:
+            return self.x(state)
+
+        def realize_position(self, state: State) -> None:
+            assert self.place(state) == 1.0
+            raise HookError
+
+    failing = Failing()
+    state = state_of(failing)
+    with pytest.raises(HookError):
+        state.system.realize(state)
+    with pytest.raises(StageTooLowError):
+        failing.place(state)
+
+
+def test_after_a_failure_no_hook_of_model_is_called_twice() -> None:
+    class First(Noting):
+        option = discrete(0, invalidates=MODEL)
+
+    class Second(Noting):
+        pass
+
+    log: Log = []
+    first, second = First(log), Second(log)
+    state = state_of(first, second)
+    first.option.set(state, 1)
+    second.fails.append((MODEL, "second"))
+    log.clear()
+    with pytest.raises(HookError):
+        state.system.realize(state)
+    state.system.realize_model(state)
+    assert log == [(MODEL, "first"), (MODEL, "second"), (MODEL, "second")]
+
+
+def test_what_was_discarded_after_a_failure_is_not_presumed_computed_once_more() -> None:
+    class Failing(Noting):
+        pass
+
+    waiting, failing = Waiting(), Failing([])
+    state = state_of(waiting, failing)
+    failing.fails.append((POSITION, "failing"))
+    with pytest.raises(HookError):
+        state.system.realize(state)
+    assert waiting.presumed.is_valid(state)
+    waiting.presumed.invalidate(state)
+    state.system.realize(state)
+    assert not waiting.presumed.is_valid(state)
+
+
 def test_what_a_failing_hook_allocated_is_forgotten() -> None:
     class Grabber(Noting):
         option = discrete(0, invalidates=MODEL)
@@ -684,6 +738,46 @@ def test_an_entry_that_is_up_to_date_is_not_computed_again_by_its_stage() -> Non
     crane.body.mass.set(state, 5.0)
     crane.realize(state)
     assert entries_in(crane.log).count("body.momentum") == 1
+
+
+def test_an_entry_that_model_computes_is_tried_again_where_it_failed() -> None:
+    class Sized(Subsystem):
+        number = discrete(3, invalidates=MODEL)
+
+        def __init__(self) -> None:
+            self.bad = [4]
+
+        @cached(computed_by=MODEL, prerequisites=(number,))
+        def size(self, state: State) -> int:
+            number: int = self.number(state)
+            if number in self.bad:
+                self.bad.remove(number)
+                raise HookError
+            return number
+
+    sized = Sized()
+    state = state_of(sized)
+    assert sized.size.is_valid(state)
+    sized.number.set(state, 4)
+    with pytest.raises(HookError):
+        state.system.realize_model(state)
+    assert state[sized].stage is TOPOLOGY
+    state.system.realize_model(state)
+    assert sized.size.is_valid(state)
+
+
+def test_an_entry_that_needs_the_sizes_is_read_in_the_hook_of_model() -> None:
+    class Counting(Subsystem):
+        number = discrete(3, invalidates=MODEL)
+
+        @cached(available_from=MODEL)
+        def size(self, state: State) -> int:
+            return self.number(state)
+
+        def realize_model(self, state: State) -> None:
+            state[self].allocate_q([0.0] * self.size(state))
+
+    assert state_of(Counting()).nq == 3
 
 
 def test_an_entry_is_read_in_the_hook_of_its_stage_and_computed_once() -> None:
@@ -1021,6 +1115,42 @@ def test_views_that_a_hook_was_given_are_sealed_after_it() -> None:
     for view in held.values():
         with pytest.raises(ValueError, match="read-only"):
             view[0] = 9.0
+
+
+def test_a_view_that_a_computation_was_given_is_sealed_when_its_stage_is_reached() -> None:
+    class Writing(Subsystem):
+        x = q_variable(1.0)
+        v = u_variable(2.0)
+
+        @cached(computed_by=VELOCITY, prerequisites=(x,))
+        def doubled(self, state: State) -> float:
+            views.append(state[self].upd_qdot())
+            views[-1][:] = 4.0
+            return 2 * self.x(state)
+
+    views: list[np.ndarray] = []
+    state = state_of(Writing(), stage=VELOCITY)
+    assert state.qdot.tolist() == [4.0]
+    assert [view.flags.writeable for view in views] == [False]
+
+
+def test_views_of_an_idle_subsystem_are_sealed_before_the_hooks_of_others() -> None:
+    class Idle(Subsystem):
+        x = q_variable(1.0)
+        v = u_variable(2.0)
+
+    class Looking(Subsystem):
+        def realize_velocity(self, state: State) -> None:
+            seen.append((view.flags.writeable, state[idle].stage))
+
+    idle, looking = Idle(), Looking()
+    seen: list[tuple[bool, Stage]] = []
+    state = state_of(looking, idle, stage=POSITION)
+    view = state[idle].upd_qdot()
+    state.system.realize(state, VELOCITY)
+    assert seen == [(False, VELOCITY)]
+    state.u = [3.0]
+    assert state.stage is POSITION
 
 
 def test_versions_of_stages_are_those_of_a_state_that_is_advanced_by_hand() -> None:

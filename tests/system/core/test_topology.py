@@ -227,6 +227,8 @@ def test_the_topology_version_can_be_managed_by_hand() -> None:
         with pytest.raises(OutOfRangeError):
             system.topology_cache_version = bad  # type: ignore[assignment]  # is refused
     assert system.topology_cache_version == 5
+    system.topology_cache_version = 1
+    assert default.topology_version == 1
 
 
 def test_what_a_topology_hook_stores_is_no_change_of_topology() -> None:

@@ -126,16 +126,28 @@ def test_a_qdot_that_an_earlier_hook_writes_is_kept(stage: Stage) -> None:
     def write(self: Mover, state: State) -> None:
         state[self].upd_qdot()[0] = 5.0
 
-    early = type("Early", (Mover,), {f"realize_{stage.name.lower()}": write})()
-    mover = Mover()
-    system = System(early, mover)
+    early = type("Early", (Mover,), {f"realize_{stage.name.lower()}": write})
+    system = System(early(), early(), Mover())
     state = system.new_state()
     for speed in (1.0, 2.0):
-        state.u = [speed, speed]
+        state.u = [speed] * 3
         system.realize(state, ACCELERATION)
-        assert state.qdot.tolist() == [5.0, speed]
-        assert np.isnan(state.qdotdot[0])
+        assert state.qdot.tolist() == [5.0, 5.0, speed]
+        assert np.isnan(state.qdotdot[:2]).all()
         state = state if stage == Stage.INSTANCE else state.copy()
+
+
+def test_a_copy_keeps_each_qdot_that_an_earlier_hook_wrote() -> None:
+    class Early(Mover):
+        def realize_time(self, state: State) -> None:
+            state[self].upd_qdot()[0] = 5.0
+
+    system = System(Early(), Early(), Mover())
+    state = system.new_state()
+    system.realize(state, Stage.TIME)
+    for twin in (state.copy(keep_cache=True), state):
+        system.realize(twin, VELOCITY)
+        assert twin.qdot.tolist() == [5.0, 5.0, 2.0]
 
 
 def test_a_qdot_that_is_written_by_hand_at_position_is_kept() -> None:

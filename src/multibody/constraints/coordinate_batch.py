@@ -1,0 +1,175 @@
+r"""Constraints of one class on coordinates of joints, computed together.
+
+::
+
+    q, members      q, members        u       of the matter, and of the batch
+        |               |             |
+      where        numbers_of_n -> rates, drift
+      /    \             |            |
+  errors  local_jacobian-+------------+
+                \        |            |
+                 jacobian   error_rates, error_bias
+
+A coordinate x is one q of a joint, by its number. Its rate is a row of N, times the u of the joint;
+where a mobilizer has no N, it is just u.
+"""
+
+from collections.abc import Sequence
+from typing import Any, final
+
+import numpy as np
+
+from stagecache.errors import ConstraintError, KinematicsError
+from stagecache.multibody.constraints.batch import DENSE, AbstractBatch, Members
+from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.tree.joints import Joint
+from stagecache.multibody.tree.layout import Indices, TreeLayout
+from stagecache.state.state import State
+from stagecache.system.declare.cached import cached
+
+
+@final
+class Coordinates(Members):
+    """Constraints on coordinates that are enabled, and the places of these in a layout.
+
+    N is kept as numbers with their places, for coordinates of joints whose N is 1 just ones.
+
+    Attributes
+    ----------
+    index : (k, n) ndarray of int
+        By constraint, its q.
+    related : list of (int, Joint, int, slice)
+        Coordinates whose rows of N vary: each with its joint, the number of the q in it, and the
+        place of the row among the numbers.
+    rows, columns : ndarray of int
+        Of the numbers of N: coordinates, and u.
+    """
+
+    def __init__(self, constraints: Sequence[Any], layout: TreeLayout) -> None:
+        super().__init__(constraints, len(constraints[0].coordinates) if constraints else 1)
+        index: list[int] = []
+        rows: list[int] = []
+        columns: list[int] = []
+        self.related: list[tuple[int, Joint, int, slice]] = []
+        related = set(map(id, layout.related))
+        for constraint in constraints:
+            for body, i in constraint.coordinates:
+                joint = layout.joints[layout.rows[body.index]]
+                _require_coordinate(constraint, joint, i)
+                own = [joint.u.start + i]
+                if id(joint) in related:
+                    own = [*range(joint.u.start, joint.u.stop)]
+                    place = slice(len(columns), len(columns) + len(own))
+                    self.related.append((len(index), joint, i, place))
+                rows += [len(index)] * len(own)
+                columns += own
+                index.append(joint.q.start + i)
+        self.index: Indices = np.array(index, np.intp).reshape(len(constraints), self.shape[1])
+        self.rows: Indices = np.array(rows, np.intp)
+        self.columns: Indices = np.array(columns, np.intp)
+        self.nu = layout.nu
+
+    def index_of(self, constraint: Any) -> Indices:
+        """Return the q of a constraint that is enabled, (n,)."""
+        return self.index[self.number_of(constraint)]
+
+    def rates(self, numbers: Array, u: Array) -> Array:
+        """Return N u of the coordinates, (k, n)."""
+        found = np.zeros(self.index.size)
+        np.add.at(found, self.rows, numbers * u[self.columns])
+        return found.reshape(self.index.shape)
+
+    def jacobian(self, local: Array, numbers: Array) -> Any:
+        """Return the derivatives by u (k m, nu), of those by coordinates, (k, m, n)."""
+        k, m, n = local.shape
+        which, coordinate = self.rows // n, self.rows % n
+        values = local[which, :, coordinate] * numbers[:, None]
+        rows = which[:, None] * m + np.arange(m)
+        columns = np.broadcast_to(self.columns[:, None], rows.shape)
+        if self.nu <= DENSE:
+            found = np.zeros((k * m, self.nu))
+            np.add.at(found, (rows, columns), values)
+            return found
+        from scipy.sparse import coo_array, csr_array  # noqa: PLC0415  # it takes a while
+
+        places = (rows.ravel(), columns.ravel())
+        return csr_array(coo_array((values.ravel(), places), shape=(k * m, self.nu)))
+
+
+@final
+class CoordinateBatch(AbstractBatch):
+    """Constraints of one class on as many coordinates."""
+
+    def calc_members(self, enabled: Sequence[Any], layout: TreeLayout) -> Coordinates:
+        """Return what evaluates some of the constraints."""
+        return Coordinates(enabled, layout)
+
+    @cached(prerequisites=lambda self: (self.members, self.matter.q))
+    def where(self, state: State) -> Array:
+        """The coordinates x, (k, n)."""
+        found: Array = self.matter.q(state)[self.members(state).index]
+        return found
+
+    @cached(prerequisites=lambda self: (self.members, self.matter.q))
+    def numbers_of_n(self, state: State) -> Array:
+        """The rows of N of the coordinates: derivatives of their rates by u."""
+        members = self.members(state)
+        found = np.ones(len(members.rows))
+        for _, joint, i, place in members.related:
+            found[place] = _rows_of_n(joint, self.matter.q(state)[joint.q])[i]
+        return found
+
+    @cached(prerequisites=lambda self: (self.members, self.numbers_of_n, self.matter.u))
+    def rates(self, state: State) -> Array:
+        """The rates of x, (k, n)."""
+        numbers, u = self.numbers_of_n(state), self.matter.u(state)
+        found: Array = self.members(state).rates(numbers, u)
+        return found
+
+    @cached(prerequisites=lambda self: (self.members, self.matter.q, self.matter.u))
+    def drift(self, state: State) -> Array:
+        """The derivatives of the rates where udot is 0: the change of N, times u."""
+        members, q, u = self.members(state), self.matter.q(state), self.matter.u(state)
+        found = np.zeros(members.index.shape)
+        for at, joint, i, _ in members.related:
+            own = u[joint.u]
+            qdot = _rows_of_n(joint, q[joint.q]) @ own
+            rate = joint.mobilizer.n_rate(q[joint.q].tolist(), qdot.tolist())
+            if rate is not None:
+                found.flat[at] = np.array(rate[i]) @ own
+        return found
+
+    @property
+    def needs_of_jacobian(self) -> tuple[Any, ...]:
+        """The entries that `calc_jacobian` reads."""
+        return self.members, self.local_jacobian, self.numbers_of_n
+
+    def calc_jacobian(self, state: State) -> Any:
+        """Return the derivatives by u, (k m, nu)."""
+        return self.members(state).jacobian(self.local_jacobian(state), self.numbers_of_n(state))
+
+
+def _require_coordinate(constraint: Any, joint: Joint, i: int) -> None:
+    """Refuse a coordinate that a joint does not have in this form of orientations."""
+    if i >= joint.mobilizer.nq:
+        raise ConstraintError(
+            f"{constraint}: ties a coordinate that {joint.body} does not have in this State",
+            f"one of its {joint.mobilizer.nq} q",
+            f"q[{i}]",
+            f"with {constraint.matter.name}.use_euler_angles, disable {constraint.name}, or tie "
+            "another q",
+        )
+
+
+def _rows_of_n(joint: Joint, q: Array) -> Array:
+    """Return N of one joint, (nq, nu)."""
+    try:
+        rows = joint.mobilizer.n(q.tolist())
+    except ZeroDivisionError:
+        raise KinematicsError(
+            f"{joint.body}: its {joint.mobilizer!r} is where N is singular",
+            "Euler angles whose second is not pi/2",
+            f"q = {q.tolist()}",
+            "use quaternions, or give other q",
+        ) from None
+    return np.eye(joint.mobilizer.nu) if rows is None else np.array(rows)
