@@ -23,6 +23,8 @@ from stagecache.multibody.geometry.spatial import Array
 
 Faces = NDArray[np.int64]
 
+SPACE: Final = 3
+MOST_CORNERS: Final = 1_000_000_000
 MOST_BYTES: Final = 64 * 1024 * 1024
 ENDINGS: Final = (".obj", ".stl", ".vtp")
 STL_TRIANGLE: Final = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("rest", "<u2")])
@@ -57,6 +59,8 @@ def read_mesh(path: Path) -> tuple[Array, Faces]:
     if reader is None:
         raise bad(path.name, "is not a mesh", "a file " + ", ".join(ENDINGS), repr(path.suffix))
     vertices, faces = reader(path)
+    if np.size(vertices) % SPACE:
+        raise bad(path.name, "has half a point", "three numbers for each point", "others")
     points = np.array(vertices, np.float64).reshape(-1, 3)
     triangles = np.array(faces, np.int64).reshape(-1, 3)
     if triangles.size and not 0 <= triangles.min() <= triangles.max() < len(points):
@@ -102,7 +106,7 @@ def _corner(word: str, count: int, where: str) -> int:
     """Return the index of a vertex from 0: "7/1/2" is the seventh, "-1" the last."""
     text = word.partition("/")[0]
     found = whole(text.removeprefix("-"))
-    if not found:
+    if not found or found > MOST_CORNERS:
         raise bad(where, "has a corner that is not a number", "7, 7/1/2 or -1", repr(word[:40]))
     return count - found if text.startswith("-") else found - 1
 
@@ -178,13 +182,20 @@ def _numbers(owner: Element, name: str | None) -> list[float]:
     return []
 
 
+def _indices(owner: Element, name: str) -> list[int]:
+    """Return the numbers of an array, which are counts."""
+    found = _numbers(owner, name)
+    if not all(0 <= i <= MOST_CORNERS and i == int(i) for i in found):
+        raise owner.bad("has numbers that are not indices", "whole numbers from 0", "others")
+    return [int(i) for i in found]
+
+
 def _polygons(piece: Element, tag: str) -> list[list[int]]:
     """Return the triangles of polygons, or of strips."""
     holder = piece.child(tag)
     if holder is None:
         return []
-    corners = [int(i) for i in _numbers(holder, "connectivity")]
-    ends = [int(i) for i in _numbers(holder, "offsets")]
+    corners, ends = _indices(holder, "connectivity"), _indices(holder, "offsets")
     faces, start = [], 0
     for end in ends:
         if not start <= end <= len(corners):

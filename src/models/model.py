@@ -124,8 +124,8 @@ class Model:
 
     @property
     def coordinates(self) -> Mapping[str, JointCoordinate]:
-        """All coordinates by name, in the order of the tree."""
-        return _named(self.matter.coordinates)
+        """All coordinates by name, in the order of the file."""
+        return {name: self.matter.coordinate(name) for name in self.units}
 
     def new_markers(self, weights: Mapping[str, float] | None = None) -> Markers:
         """Return the markers of the model as a condition for an Assembler.

@@ -24,9 +24,13 @@ from stagecache.models.looks import folders_of, looks_of
 from stagecache.models.model import LeftOut, Model, ModelMarker, warn_of
 from stagecache.models.osim_constraints import read_constraint
 from stagecache.models.osim_frames import GROUND, Frames, Place
-from stagecache.models.osim_joints import JointDescription, joint_elements, read_joint
+from stagecache.models.osim_joints import (
+    JointDescription,
+    coordinate_elements,
+    joint_elements,
+    read_joint,
+)
 from stagecache.models.reading import number
-from stagecache.models.reversed import Reversed
 from stagecache.models.xml import Element, read_xml, shown_tags
 from stagecache.multibody import (
     Gravity,
@@ -168,6 +172,8 @@ class _Reader:
         ]
         names = Counter(c.name for joint in found for c in joint.coordinates)
         for joint in found:
+            units = {c.name: u for c, u in zip(joint.coordinates, joint.units, strict=True)}
+            self._units |= {e.name: units[e.name] for e in coordinate_elements(joint.element)}
             for coordinate in joint.coordinates:
                 if names[coordinate.name] > 1:
                     raise joint.element.bad(
@@ -212,16 +218,15 @@ class _Reader:
         self, joint: JointDescription, elements: dict[str, Element], *, is_reversed: bool
     ) -> None:
         inboard, outboard = joint.parent, joint.child
-        mobilizer = joint.mobilizer
         if is_reversed:
             inboard, outboard = outboard, inboard
-            mobilizer = mobilizer if isinstance(mobilizer, Weld) else Reversed(mobilizer)
         element = elements[outboard.body]
         try:
             self._bodies[outboard.body] = self._system.matter.add_body(
                 outboard.body,
                 self._bodies[inboard.body],
-                mobilizer,
+                joint.mobilizer,
+                reverse=is_reversed and not isinstance(joint.mobilizer, Weld),
                 coordinates=joint.coordinates or None,
                 mass_properties=self._mass_properties(element),
                 inboard_frame=inboard.pose,
@@ -231,9 +236,10 @@ class _Reader:
             raise
         except StagecacheError as error:
             raise joint.element.bad(error.what, error.expected, error.got, error.hint) from error
-        for coordinate, unit in zip(joint.coordinates, joint.units, strict=True):
-            self._units[coordinate.name] = unit
-        if any(child.flag_of("prescribed", default=False) for child in _coordinates(joint.element)):
+        if any(
+            child.flag_of("prescribed", default=False)
+            for child in coordinate_elements(joint.element)
+        ):
             self._drop(joint.element, "coordinates are free", "prescribed motion")
 
     def _mass_properties(self, body: Element) -> MassProperties | None:
@@ -326,11 +332,6 @@ class _Reader:
         for child in self._model:
             if child.attributes.get("file"):
                 self._drop(child, f"it is in another file, {child.attributes['file']!r}")
-
-
-def _coordinates(joint: Element) -> list[Element]:
-    holder = joint.child("coordinates")
-    return joint.objects("CoordinateSet") if holder is None else holder.children
 
 
 def _is_enforced(element: Element) -> bool:

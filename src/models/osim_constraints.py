@@ -1,6 +1,6 @@
 """Constraints of OpenSim's files, as constraints of `stagecache.multibody`."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, final
 
 import numpy as np
@@ -15,6 +15,7 @@ from stagecache.multibody import (
     AbstractFunction,
     BallConstraint,
     CoordinateCouplerConstraint,
+    JointCoordinate,
     Linear,
     MobilizedBody,
     RodConstraint,
@@ -27,34 +28,41 @@ ZERO: Final = (0.0, 0.0, 0.0)
 
 @final
 class Coupling:
-    """One coordinate as a sum of functions of others: f1(x1) + f2(x2) + ... - y.
-
-    Its methods are the function of a coupler, and its derivatives.
+    """A sum of functions of coordinates, f1(x1) + f2(x2) + ..., and its derivatives.
 
     Parameters
     ----------
-    functions : sequence of AbstractFunction
-        One for each of the coordinates x; y follows them.
+    functions : tuple of AbstractFunction
+        One for each of the coordinates x.
     """
 
     def __init__(self, functions: tuple[AbstractFunction, ...]) -> None:
         self.functions = functions
 
     def value(self, x: Array) -> float:
-        """Return the error."""
-        return sum(f.value(v) for f, v in zip(self.functions, x.tolist(), strict=False)) - float(
-            x[-1]
-        )
+        """Return the sum."""
+        return sum(f.value(v) for f, v in zip(self.functions, x.tolist(), strict=True))
 
     def gradient(self, x: Array) -> list[float]:
-        """Return the derivatives of the error."""
-        found = [f.first(v) for f, v in zip(self.functions, x.tolist(), strict=False)]
-        return [*found, -1.0]
+        """Return its derivatives."""
+        return [f.first(v) for f, v in zip(self.functions, x.tolist(), strict=True)]
 
     def hessian(self, x: Array) -> Array:
         """Return its second derivatives."""
-        found = [f.second(v) for f, v in zip(self.functions, x.tolist(), strict=False)]
-        return np.diag([*found, 0.0])
+        return np.diag([f.second(v) for f, v in zip(self.functions, x.tolist(), strict=True)])
+
+
+def coupler(
+    sources: Sequence[JointCoordinate], dependent: JointCoordinate, coupling: Coupling
+) -> CoordinateCouplerConstraint:
+    """Return the constraint that one coordinate is a coupling of others."""
+    return CoordinateCouplerConstraint(
+        [(one.body, one.index) for one in sources],
+        function=coupling.value,
+        gradient=coupling.gradient,
+        hessian=coupling.hessian,
+        dependent=(dependent.body, dependent.index),
+    )
 
 
 def read_constraint(
@@ -89,20 +97,8 @@ def _coupler(element: Element, coordinates: Mapping[str, Any]) -> AbstractConstr
                 repr(name),
                 did_you_mean(name, coordinates) or "write one of these names",
             )
-    tied = [coordinates[name] for name in names]
-    return CoordinateCouplerConstraint(
-        [(one.body, one.index) for one in tied],
-        **functions_of(Coupling(_terms(element, len(names) - 1))),
-    )
-
-
-def functions_of(coupling: Coupling) -> dict[str, Any]:
-    """Return the arguments of a coupler."""
-    return {
-        "function": coupling.value,
-        "gradient": coupling.gradient,
-        "hessian": coupling.hessian,
-    }
+    *sources, dependent = (coordinates[name] for name in names)
+    return coupler(sources, dependent, Coupling(_terms(element, len(sources))))
 
 
 def _terms(element: Element, count: int) -> tuple[AbstractFunction, ...]:

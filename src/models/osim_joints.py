@@ -5,7 +5,7 @@ Joints turn by body-fixed x-y-z angles, and qdot is u, also of a BallJoint and a
 ::
 
     PinJoint    about z        Pin               BallJoint, GimbalJoint    Gimbal
-    SliderJoint along x        Slider            FreeJoint                 FunctionBased
+    SliderJoint along x        Slider            FreeJoint                 Bushing
     UniversalJoint             Universal         CustomJoint               FunctionBased, or Weld
     PlanarJoint                Planar            WeldJoint                 Weld
 """
@@ -24,6 +24,7 @@ from stagecache.models.xml import Element, shown_tags
 from stagecache.multibody import (
     AbstractFunction,
     AbstractMobilizer,
+    Bushing,
     Coordinate,
     FunctionBased,
     Gimbal,
@@ -36,18 +37,9 @@ from stagecache.multibody import (
     Weld,
 )
 
-X: Final = (1.0, 0.0, 0.0)
-Y: Final = (0.0, 1.0, 0.0)
-Z: Final = (0.0, 0.0, 1.0)
 DIRECTIONS: Final = ("1", "2", "3")
 
 Motion = tuple[list[float], AbstractFunction, int]
-
-
-def _free() -> AbstractMobilizer:
-    turns = [(axis, Linear(1.0), i) for i, axis in enumerate((X, Y, Z))]
-    moves = [(axis, Linear(1.0), 3 + i) for i, axis in enumerate((X, Y, Z))]
-    return FunctionBased(turns, moves)
 
 
 SIMPLE: Final[dict[str, Callable[[], AbstractMobilizer]]] = {
@@ -56,7 +48,7 @@ SIMPLE: Final[dict[str, Callable[[], AbstractMobilizer]]] = {
     "UniversalJoint": Universal,
     "GimbalJoint": Gimbal,
     "BallJoint": Gimbal,
-    "FreeJoint": _free,
+    "FreeJoint": Bushing,
     "PlanarJoint": Planar,
     "WeldJoint": Weld,
 }
@@ -127,7 +119,8 @@ def read_joint(element: Element, owner: Element | None, frames: Frames) -> Joint
         if isinstance(mobilizer, Transform):  # it does not move
             parent = Place(parent.body, parent.pose @ mobilizer)
             mobilizer = Weld()
-        mobilizer, turn = simplest(mobilizer)
+        mobilizer, turn, order = simplest(mobilizer)
+        names, units = [names[i] for i in order], [units[i] for i in order]
         parent = Place(parent.body, parent.pose @ turn)
         child = Place(child.body, child.pose @ turn)
     else:
@@ -156,14 +149,17 @@ def _old_places(joint: Element, owner: Element, frames: Frames) -> tuple[Place, 
 # ---------------------------------------------------------------------- coordinates
 
 
+def coordinate_elements(joint: Element) -> list[Element]:
+    """Return the elements of the coordinates of a joint."""
+    holder = joint.child("coordinates")
+    every = joint.objects("CoordinateSet") if holder is None else holder.children
+    return [element for element in every if element.tag == "Coordinate" and element.name]
+
+
 def _coordinates(joint: Element) -> dict[str, Coordinate]:
     """Return the descriptions of the coordinates of a joint, by name."""
-    holder = joint.child("coordinates")
-    elements = joint.objects("CoordinateSet") if holder is None else holder.children
     found: dict[str, Coordinate] = {}
-    for element in elements:
-        if element.tag != "Coordinate" or not element.name:
-            continue
+    for element in coordinate_elements(joint):
         low, high = element.numbers_of("range", 2, (-inf, inf), finite=False)
         if not low <= high:
             raise element.bad(

@@ -6,6 +6,7 @@ r"""A joint by functions as a simpler one, in turned frames, where there is one 
     about two, at right angles           Universal      x, y
     about three, of a right-handed frame Gimbal         x, y, z
     along one axis                       Slider         x
+    about and along these three          Bushing        x, y, z
 
 Joints of these kinds are computed in compiled code, at a tenth of the cost.
 """
@@ -17,6 +18,7 @@ import numpy as np
 from stagecache.multibody import (
     AbstractFunction,
     AbstractMobilizer,
+    Bushing,
     FunctionBased,
     Gimbal,
     Linear,
@@ -31,9 +33,13 @@ ROUNDING: Final = 1e-14
 """Deviation from right angles that axes may have."""
 
 
-def simplest(mobilizer: AbstractMobilizer) -> tuple[AbstractMobilizer, Transform]:
-    """Return a mobilizer that moves alike, and the turn of both its frames."""
-    same = mobilizer, Transform()
+def simplest(mobilizer: AbstractMobilizer) -> tuple[AbstractMobilizer, Transform, list[int]]:
+    """Return a mobilizer that moves alike, the turn of both its frames, and the order of its q.
+
+    The order has the index of each of its q among the q of the given one.
+    """
+    order = list(range(mobilizer.nu))
+    same = mobilizer, Transform(), order
     if not isinstance(mobilizer, FunctionBased):
         return same
     motions = (*mobilizer.rotations, *mobilizer.translations)
@@ -43,17 +49,35 @@ def simplest(mobilizer: AbstractMobilizer) -> tuple[AbstractMobilizer, Transform
     axes = [np.array(axis) * function.first(0.0) for axis, function, _ in motions]
     match len(mobilizer.rotations), len(mobilizer.translations):
         case 1, 0:
-            return Pin(), Transform(np.roll(frame_with(axes[0]), 2, axis=1))
+            return Pin(), Transform(np.roll(frame_with(axes[0]), 2, axis=1)), order
         case 0, 1:
-            return Slider(), Transform(frame_with(axes[0]))
+            return Slider(), Transform(frame_with(axes[0])), order
         case 2, 0 if abs(axes[0] @ axes[1]) < ROUNDING:
             third = np.cross(axes[0], axes[1])
-            return Universal(), Transform(np.column_stack([*axes, third]))
+            return Universal(), Transform(np.column_stack([*axes, third])), order
         case 3, 0:
             turn = np.column_stack(axes)
-            if np.abs(turn.T @ turn - np.eye(3)).max() < ROUNDING and np.linalg.det(turn) > 0.0:
-                return Gimbal(), Transform(turn)
+            if _is_rotation(turn):
+                return Gimbal(), Transform(turn), order
+        case 3, 3:
+            turn = np.column_stack(axes[:3])
+            along = turn.T @ np.column_stack(axes[3:])  # a permutation, if it is one
+            if _is_rotation(turn) and _is_permutation(along):
+                return Bushing(), Transform(turn), [0, 1, 2, *(3 + along.argmax(axis=1)).tolist()]
     return same
+
+
+def _is_rotation(matrix: Array) -> bool:
+    deviation = np.abs(matrix.T @ matrix - np.eye(3)).max()
+    return bool(deviation < ROUNDING and np.linalg.det(matrix) > 0.0)
+
+
+def _is_permutation(matrix: Array) -> bool:
+    near = np.abs(matrix - np.round(matrix)).max() < ROUNDING
+    return bool(
+        near
+        and (matrix > 0.5).sum(axis=0).tolist() == [1, 1, 1] == (matrix > 0.5).sum(axis=1).tolist()
+    )
 
 
 def _is_plain(function: AbstractFunction) -> bool:

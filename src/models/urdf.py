@@ -31,14 +31,13 @@ from stagecache.errors import FileFormatError, StagecacheError
 from stagecache.models.looks import NOT_THERE, mesh_of
 from stagecache.models.meshes import ENDINGS
 from stagecache.models.model import LeftOut, Model, warn_of
-from stagecache.models.osim_constraints import Coupling, functions_of
+from stagecache.models.osim_constraints import Coupling, coupler
 from stagecache.models.reading import bad, read_bytes
 from stagecache.models.simplest import frame_with
 from stagecache.models.xml import MOST_BYTES, read_xml
 from stagecache.multibody import (
     AbstractMobilizer,
     Coordinate,
-    CoordinateCouplerConstraint,
     Free,
     Gravity,
     Linear,
@@ -266,13 +265,10 @@ class _Reader:
                 raise self._bad(what, "the name of another joint", repr(joint.mimic.joint))
             factor = 1.0 if joint.mimic.multiplier is None else joint.mimic.multiplier
             shift = 0.0 if joint.mimic.offset is None else joint.mimic.offset
-            pair = [matter.coordinate(name) for name in (joint.mimic.joint, joint.name)]
-            coupler = CoordinateCouplerConstraint(
-                [(one.body, one.index) for one in pair],
-                **functions_of(Coupling((Linear(factor, shift),))),
-            )
+            source, own = matter.coordinate(joint.mimic.joint), matter.coordinate(joint.name)
+            made = coupler([source], own, Coupling((Linear(factor, shift),)))
             name = f"{joint.name} mimics {joint.mimic.joint}".replace(".", "_")
-            found[joint.name] = self._system.add_constraint(coupler, name)
+            found[joint.name] = self._system.add_constraint(made, name)
         return found
 
     # ------------------------------------------------------------------ looks

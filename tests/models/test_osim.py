@@ -53,7 +53,7 @@ def test_bodies_and_markers_are_where_opensim_has_them(
                 np.linalg.norm(state.qerr[-3:]), np.linalg.norm(errors[-3:]), atol=EXACT
             )
         else:
-            np.testing.assert_allclose(state.qerr, errors, atol=EXACT)
+            np.testing.assert_allclose(np.abs(state.qerr), np.abs(errors), atol=EXACT)
 
 
 @pytest.mark.opensim
@@ -197,8 +197,8 @@ def test_couplers_hold_in_an_assembly_and_the_model_can_be_pickled(
     assembler = Assembler(model.system, accuracy=1e-9)
     assembler.lock_q("q0")
     assembler.assemble(state)
-    coupling = model.constraints["coupler"].function
-    assert abs(coupling(np.array([0.7, model.coordinates["q2"](state)]))) < 1e-9
+    function = model.constraints["coupler"].function
+    assert function(np.array([0.7])) == pytest.approx(model.coordinates["q2"](state), abs=1e-9)
     twin = pickle.loads(pickle.dumps(state))
     body = twin.system.matter.body("c")
     assert isinstance(body, MobilizedBody)
