@@ -20,7 +20,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
-from stagecache.checks import require_bool, require_extra, require_path
+from stagecache.checks import require_bool, require_extra, require_path, require_positive
 from stagecache.decorations import (
     AbstractDecoration,
     DecorativeBrick,
@@ -49,6 +49,7 @@ from stagecache.multibody import (
     Transform,
     Weld,
 )
+from stagecache.multibody.checks import checked_array, checked_direction
 from stagecache.multibody.geometry.spatial import Array
 
 EARTH: Final = (0.0, 0.0, -9.81)  # m/s²
@@ -199,25 +200,10 @@ class _Reader:
 
     def _add(self, name: str, link: Any, joint: Any) -> None:
         """Add the body of a link with its joint; without one, it is the first link."""
-        if joint is None:
-            mobilizer: AbstractMobilizer = Free() if self._options["floating"] else Weld()
-            inboard = turn = Transform()
-            parent, coordinates = self._system.matter.ground, None
-        else:
-            mobilizer, turn = _mobilizer(joint)
-            inboard, parent = _transform(joint.origin) @ turn, self._bodies[joint.parent]
-            coordinates = self._coordinates(joint)
         try:
-            self._bodies[name] = self._system.matter.add_body(
-                name,
-                parent,
-                mobilizer,
-                mass_properties=self._mass_properties(link),
-                inboard_frame=inboard,
-                outboard_frame=turn,
-                coordinates=coordinates,
-                decorations=self._looks(link),
-            )
+            self._bodies[name] = self._added(name, link, joint)
+        except FileFormatError:
+            raise
         except StagecacheError as error:
             raise bad(
                 f"{self._file.name}: link {name!r}: {error.what}",
@@ -226,6 +212,26 @@ class _Reader:
                 error.got,
                 error.hint,
             ) from error
+
+    def _added(self, name: str, link: Any, joint: Any) -> MobilizedBody:
+        if joint is None:
+            mobilizer: AbstractMobilizer = Free() if self._options["floating"] else Weld()
+            inboard = turn = Transform()
+            parent, coordinates = self._system.matter.ground, None
+        else:
+            mobilizer, turn = _mobilizer(joint)
+            inboard, parent = _transform(joint.origin) @ turn, self._bodies[joint.parent]
+            coordinates = self._coordinates(joint)
+        return self._system.matter.add_body(
+            name,
+            parent,
+            mobilizer,
+            mass_properties=self._mass_properties(link),
+            inboard_frame=inboard,
+            outboard_frame=turn,
+            coordinates=coordinates,
+            decorations=self._looks(link),
+        )
 
     def _coordinates(self, joint: Any) -> list[Coordinate] | None:
         if joint.type not in (*TURNING, "prismatic"):
@@ -283,24 +289,26 @@ class _Reader:
 
     def _look(self, link: Any, visual: Any, colors: Mapping[str, Any]) -> AbstractDecoration | None:
         pose, geometry = _transform(visual.origin), visual.geometry
-        look = _color(visual.material, colors)
         at: dict[str, Any] = {"rotation": pose.rotation, "translation": pose.translation}
         try:
+            look = _color(visual.material, colors)
             if geometry.box is not None:
-                return DecorativeBrick(np.array(geometry.box.size) / 2.0, **at, **look)
+                size = checked_array(geometry.box.size, (3,), "the size of a box")
+                return DecorativeBrick(size / 2.0, **at, **look)
             if geometry.sphere is not None:
                 return DecorativeSphere(geometry.sphere.radius, **at, **look)
             if geometry.cylinder is not None:
                 at["rotation"] = pose.rotation @ Y_TO_Z
-                size = geometry.cylinder
-                return DecorativeCylinder(size.radius, size.length / 2.0, **at, **look)
+                shape = geometry.cylinder
+                half = require_positive(shape.length, "the length of a cylinder") / 2.0
+                return DecorativeCylinder(shape.radius, half, **at, **look)
             if geometry.mesh is not None:
                 path = self._mesh(geometry.mesh.filename)
                 if path is None:
                     self._drop("mesh", geometry.mesh.filename, NOT_THERE)
                     return None
-                scale = geometry.mesh.scale
-                sizes = np.broadcast_to(1.0 if scale is None else scale, (3,))
+                scale = np.atleast_1d(1.0 if geometry.mesh.scale is None else geometry.mesh.scale)
+                sizes = checked_array(np.resize(scale, 3), (3,), "the scale of a mesh")
                 return mesh_of(path, sizes.tolist(), pose, look)
         except StagecacheError as error:
             self._drop("visual", link.name, error.what)
@@ -344,8 +352,8 @@ def _mobilizer(joint: Any) -> tuple[AbstractMobilizer, Transform]:
         return Weld(), Transform()
     if joint.type == "floating":
         return Free(), Transform()
-    axis = np.array([1.0, 0.0, 0.0] if joint.axis is None else joint.axis, np.float64)
-    frame = frame_with(axis / np.linalg.norm(axis))
+    axis = (1.0, 0.0, 0.0) if joint.axis is None else joint.axis
+    frame = frame_with(checked_direction(axis, f"the axis of joint {joint.name!r}"))
     if joint.type == "prismatic":
         return Slider(), Transform(frame)
     return Pin(), Transform(np.roll(frame, 2, axis=1))
@@ -358,5 +366,6 @@ def _color(material: Any, colors: Mapping[str, Any]) -> dict[str, Any]:
     rgba = material.color.rgba if material.color is not None else colors.get(material.name)
     if rgba is None:
         return {}
-    red, green, blue, opacity = np.clip(np.array(rgba, np.float64), 0.0, 1.0).tolist()
+    numbers = checked_array(rgba, (4,), f"the color of material {material.name!r}")
+    red, green, blue, opacity = np.clip(numbers, 0.0, 1.0).tolist()
     return {"color": (red, green, blue), "opacity": opacity}

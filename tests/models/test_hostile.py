@@ -3,6 +3,7 @@
 import random
 import warnings
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stagecache.errors import StagecacheError
-from stagecache.models import load_osim, meshes, read_ik_tasks, read_sto, read_trc
+from stagecache.examples.urdf_arm import ARM
+from stagecache.models import load_osim, load_urdf, meshes, read_ik_tasks, read_sto, read_trc
 from tests.models.small_models import SMALL
 from tests.models.test_meshes import OBJ, STL, VTP
 from tests.models.test_storage import HEADER, ROWS
@@ -29,6 +31,8 @@ FILES: Final[dict[str, tuple[Read, str]]] = {
     "a.stl": (meshes.read_mesh, STL),
     "a.vtp": (meshes.read_mesh, VTP),
 }
+if find_spec("yourdfpy") is not None:
+    FILES["a.urdf"] = (lambda path: load_urdf(path, meshes=True), ARM)
 WORDS: Final = (
     *("-1", "1e308", "nan", "Infinity", "", "0", "99999999999999999999", "true", "a", "../..", "/"),
     *("ground", "b", "j", "f", "m", "q0", "q1", "<", ">", "</a>", "&amp;", "\t", "\n", "\0", "é"),
