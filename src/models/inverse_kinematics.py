@@ -204,7 +204,7 @@ def inverse_kinematics(
         As `load_osim` returns it.
     markers : Table
         Positions of markers in ground [m], as `read_trc` returns them.
-    weights : mapping of str to float, or IKTasks, optional
+    weights : mapping, or IKTasks, optional
         By marker; those that are not named have weight 1. Of `IKTasks`, those that are not named do
         not count, and tasks of coordinates count as well; frames outside of the time range are left
         out.

@@ -89,15 +89,13 @@ class Model:
     ----------
     name : str
     system : MultibodySystem
-    bodies : mapping of str to MobilizedBody
-        All bodies but the ground.
-    coordinates : mapping of str to JointCoordinate
-        Their values are `model.coordinates["knee_angle_r"](state)`.
-    markers : mapping of str to ModelMarker
-    constraints : mapping of str to AbstractConstraint
-        Couplers among them.
-    units : mapping of str to str
-        The unit of each coordinate: "rad", "m", or "" where it is neither an angle nor a length.
+    markers : mapping
+        Markers by name, each a `ModelMarker`.
+    constraints : mapping
+        Constraints by name, couplers among them.
+    units : mapping
+        Units of coordinates by name, in the order of the file: "rad", "m", or "" of one that is
+        neither an angle nor a length.
     left_out : tuple of LeftOut
         What was not read.
     path : str
@@ -124,7 +122,7 @@ class Model:
 
     @property
     def coordinates(self) -> Mapping[str, JointCoordinate]:
-        """All coordinates by name, in the order of the file."""
+        """All coordinates by name, in the order of the file; each is called with a State."""
         return {name: self.matter.coordinate(name) for name in self.units}
 
     def new_markers(self, weights: Mapping[str, float] | None = None) -> Markers:
@@ -132,7 +130,7 @@ class Model:
 
         Parameters
         ----------
-        weights : mapping of str to float, optional
+        weights : mapping, optional
             By marker; those that are not named have weight 1.
 
         Raises
@@ -184,6 +182,10 @@ class Model:
                     short_repr(name),
                     did_you_mean(str(name), self.markers) or "leave it out",
                 )
+
+    def __reduce__(self) -> Any:
+        parts = [*self.markers.values()], dict(self.constraints), dict(self.units)
+        return Model, (self.name, self.system, *parts, self.left_out, self.path)
 
     def __repr__(self) -> str:
         counts = f"{len(self.bodies)} bodies, {len(self.coordinates)} coordinates"

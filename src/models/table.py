@@ -119,7 +119,7 @@ class Table:
     units : sequence of str, optional
         One for each column: "rad", "m", or "" if it is not known. The default is "".
     name : str, optional
-    header : mapping of str to str, optional
+    header : mapping, optional
         What else a file has said.
 
     Raises
@@ -276,6 +276,10 @@ class Table:
             name=self.name or None,
             attrs=dict(self.header),
         )
+
+    def __reduce__(self) -> Any:
+        parts = self.times, self.labels, self.values, self.units, self.name, dict(self.header)
+        return Table, parts
 
     def __repr__(self) -> str:
         kind = "points" if self.has_points else "columns"

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from os import PathLike
 from types import MappingProxyType
-from typing import Final, final
+from typing import Any, Final, final
 
 from attrs import field, frozen
 
@@ -59,7 +59,7 @@ class IKTasks:
 
     Attributes
     ----------
-    markers : mapping of str to float
+    markers : mapping
         Weights of markers.
     coordinates : tuple of CoordinateTask
     time_range : (float, float)
@@ -75,6 +75,10 @@ class IKTasks:
     time_range: tuple[float, float] = (-inf, inf)
     constraint_weight: float = inf
     coordinate_file: str = ""
+
+    def __reduce__(self) -> Any:
+        parts = self.coordinates, self.time_range, self.constraint_weight, self.coordinate_file
+        return IKTasks, (dict(self.markers), *parts)
 
 
 def read_ik_tasks(path: str | PathLike[str]) -> IKTasks:

@@ -1,5 +1,6 @@
 """Inverse kinematics of a model and a table of markers."""
 
+import pickle
 from importlib.util import find_spec
 from math import inf
 from pathlib import Path
@@ -231,3 +232,16 @@ def test_a_page_shows_the_bodies_and_both_kinds_of_markers(model: Model, tmp_pat
         found.animate(tmp_path / "walk.html", most_frames=0)
     with pytest.raises(PictureError):
         found.animate(tmp_path / "walk.txt")
+
+
+def test_models_tables_and_tasks_can_be_pickled(model: Model) -> None:
+    _, markers = seen(model, 2)
+    tasks = IKTasks({"R.Toe": 2.0}, (CoordinateTask("knee_r", 1.0),), (0.0, 1.0))
+    twin, table, same = pickle.loads(pickle.dumps((model, markers, tasks)))
+    assert list(twin.coordinates) == list(model.coordinates)
+    np.testing.assert_array_equal(table.values, markers.values)
+    assert (dict(same.markers), same.coordinates) == (dict(tasks.markers), tasks.coordinates)
+    found = inverse_kinematics(twin, table)
+    np.testing.assert_array_equal(
+        found.coordinates.values, inverse_kinematics(model, markers).coordinates.values
+    )
