@@ -162,6 +162,13 @@ def of_axes() -> str:
     return document(custom(*parts, coordinates=["q0", "q1", "q2"]), ["b"])
 
 
+def of_pelvis() -> str:
+    """Return a model of a CustomJoint as of a pelvis: turns about z, x, y, then along x, y, z."""
+    axes = ("0 0 1", "1 0 0", "0 1 0", "1 0 0", "0 1 0", "0 0 1")
+    parts = [(f"q{i}", axis, LINEAR) for i, axis in enumerate(axes)]
+    return document(custom(*parts, coordinates=[f"q{i}" for i in range(6)]), ["b"])
+
+
 def of_no_coordinate() -> str:
     """Return a model of a CustomJoint that does not move, and of a joint on it."""
     parts = [
@@ -323,5 +330,6 @@ SMALL: Final = {
     "version 2": of_old_version(20201),
     "version 3": of_old_version(30000),
     **{name: constrained(constraint) for name, constraint in CONSTRAINTS.items()},
+    "pelvis": of_pelvis(),
 }
 """The models by name."""

@@ -13,7 +13,16 @@ import pytest
 from stagecache import Assembler, Stage
 from stagecache.errors import FileFormatError, MassPropertiesError, WrongTypeError
 from stagecache.models import Model, ModelWarning, load_osim
-from stagecache.multibody import Gimbal, Gravity, MobilizedBody, Pin, Slider, Universal, Weld
+from stagecache.multibody import (
+    Bushing,
+    Gimbal,
+    Gravity,
+    MobilizedBody,
+    Pin,
+    Slider,
+    Universal,
+    Weld,
+)
 from tests.models import small_models as made
 from tests.models.conftest import Write
 from tests.models.opensim_results import RESULTS, results_of
@@ -91,6 +100,15 @@ def test_custom_joints_are_simple_ones_where_these_move_alike(
     joint = made.custom(*parts, *still[len(axes) :], *still, coordinates=[p[0] for p in parts])
     model = loaded(write(made.document(joint, ["b"])))
     assert type(model.bodies["b"].mobilizer) is kind
+
+
+def test_the_joint_of_a_pelvis_is_a_bushing_and_its_coordinates_keep_their_order(
+    small: Callable[[str], Path],
+) -> None:
+    model = loaded(small("pelvis"))
+    assert isinstance(model.bodies["b"].mobilizer, Bushing)
+    assert list(model.coordinates) == [f"q{i}" for i in range(6)]
+    assert list(model.units.values()) == ["rad"] * 3 + ["m"] * 3
 
 
 def test_a_slide_along_any_axis_is_a_slider(write: Write) -> None:
