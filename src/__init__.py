@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     compiled: tuple[str, ...]
     """Names of the modules that are compiled; empty where stagecache is plain Python."""
 
-    import stagecache.multibody  # their names are not here, only the packages are
+    import stagecache.models  # their names are not here, only the packages are
+    import stagecache.multibody
     import stagecache.simbody  # noqa: F401
     from stagecache.assembly import (
         Assembler,
@@ -150,7 +151,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> object:
-        if name in _PACKAGES or name in ("errors", "multibody", "simbody"):
+        if name in _PACKAGES or name in ("errors", "models", "multibody", "simbody"):
             return import_module(f"stagecache.{name}")
         if name == "compiled":
             return globals().setdefault(name, _compiled())

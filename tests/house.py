@@ -62,6 +62,7 @@ ROOMS: Final = {
     "multibody/constraints": "Constraints between bodies and coordinates.",
     "multibody/forces": "Forces on bodies and joints: gravity, springs, dampers, stops, bushings.",
     "multibody/observers": "Observers: markers and orientation sensors as assembly conditions.",
+    "models": "Models of other programs, OpenSim and URDF, and inverse kinematics of their data.",
     "testing": "Property-based tests of models: whether caches hold what would be computed anew.",
     "testing/oracle": "Values computed from scratch, and comparison with cached ones.",
     "testing/programs": "Random programs of reads and writes, and their execution.",

@@ -25,6 +25,7 @@ ORDER: Final = (  # those that are not named come last
     *("four_bar", "bouncing_ball", "pendulum", "double_pendulum", "building", "cart_pole"),
     "parameter_study",
     *("reactive_graph", "investigate", "test_my_model", "robot_arm", "inverse_kinematics"),
+    *("walking_subject", "urdf_arm"),
     *("slider_crank", "pendulum_on_a_rod", "save_and_resume", "every_declaration"),
 )
 SHOWN: Final = {  # by pictures that are drawn before

@@ -3,7 +3,7 @@
 from stagecache.assembly.assembler import Assembler
 from stagecache.assembly.conditions.condition import AssemblyCondition
 from stagecache.assembly.conditions.q_value import QValue
-from stagecache.assembly.results import AssemblerStatistics, AssemblyResult
+from stagecache.assembly.results import AssemblerStatistics, AssemblyResult, FrameResult
 from stagecache.assembly.studies import Assembly, Tracking
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "Assembly",
     "AssemblyCondition",
     "AssemblyResult",
+    "FrameResult",
     "QValue",
     "Tracking",
 ]

@@ -26,9 +26,15 @@ from stagecache.assembly.coordinates.free_coordinates import FreeCoordinates
 from stagecache.assembly.coordinates.mobilizers import Mobilizer
 from stagecache.assembly.coordinates.restrictions import Restrictions
 from stagecache.assembly.failures import failed
-from stagecache.assembly.frames import by_condition, checked_times, is_skipped, warn_of_skipped
+from stagecache.assembly.frames import (
+    by_condition,
+    checked_times,
+    frame_result,
+    is_skipped,
+    warn_of_skipped,
+)
 from stagecache.assembly.problem.problem import Point, Problem
-from stagecache.assembly.results import AssemblerStatistics, AssemblyResult
+from stagecache.assembly.results import AssemblerStatistics, AssemblyResult, FrameResult
 from stagecache.assembly.settings import AssemblerSettings
 from stagecache.checks import require_callable, require_choice, require_number
 from stagecache.errors import (
@@ -751,7 +757,8 @@ class Assembler(Study):
             Times of the frames [s]; ascending.
         observations : mapping or array_like
             By condition, its observations in each frame: n arrays, as `move_all_observations` of
-            the condition takes them. The array alone where only one condition observes.
+            the condition takes them. The array alone where only one condition observes, beside any
+            `QValue`, whose targets stay the same then.
         state : State, optional
             The start; rows have q in its form. It stays as it is. The default is the internal
             State.
@@ -764,6 +771,8 @@ class Assembler(Study):
         Returns
         -------
         Trajectory
+            Its `frames` have a `FrameResult` for each row: the goal, and of markers the RMS and the
+            worst one.
 
         Raises
         ------
@@ -786,6 +795,8 @@ class Assembler(Study):
         row = (self._internal if state is None else state).copy()
         trajectory = Trajectory(row)
         self._failed_frames = ()
+        results: list[FrameResult] = []
+        counting = tuple(c for c in self.conditions if self.condition_weight(c) > 0.0)
         is_warm = False
         begin, end = (frames[0], frames[-1]) if len(frames) else (0.0, 0.0)
         with ProgressBar(self._name, float(begin), float(end), progress) as bar:
@@ -793,7 +804,7 @@ class Assembler(Study):
                 try:
                     for condition, values in observed.items():
                         condition.move_all_observations(values[i])
-                    (self.track if is_warm else self._assemble)(time)
+                    result = (self.track if is_warm else self._assemble)(time)
                 except Exception as error:
                     is_warm = False
                     if not is_skipped(error, on_failure, i, len(frames), time):
@@ -804,7 +815,9 @@ class Assembler(Study):
                     row.time = time
                     self.update_from_internal_state(row)
                     trajectory.append(row)
+                    results.append(frame_result(result, counting, self._internal))
                 bar.show(time)
+        trajectory._frames = tuple(results)
         if self._failed_frames:
             warn_of_skipped(self._name, self._failed_frames, len(frames))
         return trajectory

@@ -2,14 +2,18 @@
 
 import warnings
 from collections.abc import Mapping
+from math import nan, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.assembly.conditions.condition import AssemblyCondition
+from stagecache.assembly.conditions.q_value import QValue
+from stagecache.assembly.results import AssemblyResult, FrameResult
 from stagecache.errors import AssemblyError, ObservationError, OutOfRangeError, short_repr
 from stagecache.state.handles import Vector
+from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
 
 MOST_NAMED = 20
@@ -39,6 +43,8 @@ def by_condition(
         found = {c: _frames(values) for c, values in observations.items()}
     else:
         observing = [c for c in assembler.conditions if c.observes]
+        if len(observing) > 1:  # values of q are targets that may stay the same
+            observing = [c for c in observing if not isinstance(c, QValue)] or observing
         if len(observing) != 1:
             raise ObservationError(
                 "track_all(observations): not clear which condition observes them",
@@ -59,6 +65,24 @@ def by_condition(
                 "give an array whose first dimension counts the frames",
             )
     return found
+
+
+def frame_result(
+    result: AssemblyResult, conditions: tuple[AssemblyCondition, ...], state: State
+) -> FrameResult:
+    """Return the result of a frame, with distances of all markers that count."""
+    names: list[str] = []
+    distances: list[float] = []
+    for condition in conditions:
+        found = condition.marker_distances(state)
+        if found is not None:
+            names += found[0]
+            distances += found[1].tolist()
+    if not distances:
+        return FrameResult(result, nan, "", nan)
+    worst = max(range(len(distances)), key=distances.__getitem__)
+    rms = sqrt(sum(d * d for d in distances) / len(distances))
+    return FrameResult(result, rms, names[worst], distances[worst])
 
 
 def _frames(values: Any) -> Any:

@@ -74,6 +74,46 @@ class AssemblyResult:
 
 
 @final
+@frozen
+class FrameResult:
+    """Result of one frame of `track_all`; see `Trajectory.frames`.
+
+    Attributes
+    ----------
+    result : AssemblyResult
+        Goal, time and method.
+    rms : float
+        Root mean square of the distances of markers from their observations [m], of all that count,
+        not weighted; NaN without markers.
+    worst : str
+        Name of the marker with the largest distance; "" without markers.
+    worst_error : float
+        Its distance [m].
+    """
+
+    result: AssemblyResult
+    rms: float
+    worst: str
+    worst_error: float
+
+    @property
+    def goal(self) -> float:
+        """Weighted sum of all goals."""
+        return self.result.goal
+
+    @property
+    def time(self) -> float:
+        """Time of the frame [s]."""
+        return self.result.time
+
+    def __str__(self) -> str:
+        text = f"t = {self.time:.6g}: goal {self.goal:.6g}"
+        if self.worst:
+            text += f", RMS {self.rms:.4g}, largest {self.worst_error:.4g} of {self.worst!r}"
+        return text
+
+
+@final
 @define(repr=False)
 class AssemblerStatistics(AbstractCounters):
     """Counters of an `Assembler`.

@@ -382,5 +382,101 @@ def study(
     context.exit(0 if is_ok else 1)
 
 
+_FILE: Final = click.Path(dir_okay=False, path_type=Path)
+_INPUT: Final = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@main.command(
+    epilog="""\b
+Examples:
+  stagecache ik subject.osim walk.trc -o walk.mot
+  stagecache ik subject.osim walk.trc --tasks setup_ik.xml -o walk.mot
+  stagecache ik subject.osim walk.trc --errors errors.sto --html walk.html
+  stagecache ik subject.osim walk.trc --from 0.4 --to 1.6 --plot angles.png
+"""
+)
+@click.argument("model", type=_INPUT)
+@click.argument("markers", type=_INPUT)
+@click.option(
+    "--tasks",
+    type=_INPUT,
+    metavar="FILE",
+    help="Weights: a set-up of OpenSim's inverse kinematics, or an IKTaskSet. Its time range "
+    "counts, too.  [default: all markers count alike]",
+)
+@click.option(
+    "--coordinates",
+    type=_INPUT,
+    metavar="FILE",
+    help="Values for tasks of coordinates that are from_file.  [default: the file of the set-up]",
+)
+@click.option("--output", "-o", type=_FILE, metavar="FILE", help="Write the coordinates, as .mot.")
+@click.option("--errors", type=_FILE, metavar="FILE", help="Write errors of each frame, as .sto.")
+@click.option(
+    "--plot", type=_FILE, metavar="FILE", help="Draw the coordinates over time, as .png or .svg."
+)
+@click.option(
+    "--html", type=_FILE, metavar="FILE", help="Write the moving skeleton with its markers, a page."
+)
+@click.option("--from", "start", type=float, metavar="TIME", help="First frame [s].")
+@click.option("--to", "end", type=float, metavar="TIME", help="Last frame [s].")
+@click.option(
+    "--accuracy",
+    type=click.FloatRange(0.0, 1.0, min_open=True, max_open=True),
+    default=1e-4,
+    show_default=True,
+    metavar="NUMBER",
+    help="Relative accuracy of the goal of each frame.",
+)
+@click.option(
+    "--unit",
+    type=click.Choice(("m", "cm", "mm", "in", "ft")),
+    help="Unit of the markers, where their file does not say it.",
+)
+@click.option(
+    "--skip-failures", is_flag=True, help="Leave out frames that fail.  [default: end there]"
+)
+@click.pass_context
+def ik(
+    context: click.Context,
+    model: Path,
+    markers: Path,
+    *,
+    tasks: Path | None,
+    coordinates: Path | None,
+    output: Path | None,
+    errors: Path | None,
+    plot: Path | None,
+    html: Path | None,
+    start: float | None,
+    end: float | None,
+    accuracy: float,
+    unit: str | None,
+    skip_failures: bool,
+) -> None:
+    """Find joint angles from markers, with a model of OpenSim.
+
+    MODEL is a file .osim, and MARKERS a file .trc. Markers that only one of them has are not used.
+
+    A table shows the markers with the largest distances, and all frames in one line: the root mean
+    square, the worst marker, frames that were skipped, and the time that one took. Angles in
+    the .mot are in degrees.
+
+    The exit status is 1 if frames were skipped. --plot needs: pip install 'stagecache[viz]', and
+    --html: pip install 'stagecache[viewer]'.
+    """
+    from rich.console import Console  # noqa: PLC0415
+
+    from stagecache.cli.ik import IKFiles, IKOptions, run  # noqa: PLC0415
+
+    is_ok = run(
+        IKFiles(model, markers, tasks, coordinates, output, errors, plot, html),
+        IKOptions(accuracy, start, end, unit, skip_failures),
+        Console(highlight=False),
+        Console(stderr=True, highlight=False),
+    )
+    context.exit(0 if is_ok else 1)
+
+
 for command in COMMANDS:
     main.add_command(command)

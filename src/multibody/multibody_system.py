@@ -26,6 +26,7 @@ from stagecache.state.state import State
 from stagecache.system.constraints.rows import constraint_rows
 from stagecache.system.core.system import System
 from stagecache.system.declare.subsystem import Subsystem
+from stagecache.system.events.default_subsystem import DefaultSystemSubsystem
 
 Part = TypeVar("Part", bound=Subsystem)
 Tied = TypeVar("Tied", bound=AbstractConstraint)
@@ -329,6 +330,25 @@ class MultibodySystem(System):
         outboard[0] = 0.0
         found: Array = outboard[layout.rows]
         return found
+
+    def _why_it_stays(self, state: State) -> str:
+        """Return why a simulation would move nothing; "" if it may."""
+        known = (MatterSubsystem, AbstractConstraint, DefaultSystemSubsystem)
+        others = [s for s in self.subsystems if not isinstance(s, known)]
+        has_motion = any(matter.moving for matter in self._matters)
+        if (
+            others
+            or has_motion
+            or self.event_handlers
+            or state.u.any()
+            or len(self.matter.bodies) == 1
+        ):
+            return ""
+        bodies = listed(body.name for matter in self._matters for body in matter.bodies[1:])
+        return (
+            f"nothing moves {bodies}: there is no force, no motion, and all u are 0; add a force, "
+            'as system.add(Gravity(system.matter), "gravity"), or give some u'
+        )
 
     # ------------------------------------------------------------------ for an Assembler
 

@@ -1,5 +1,6 @@
 """A simulation in one call: a State is advanced to a time, and becomes a trajectory."""
 
+import warnings
 from collections.abc import Iterable
 from math import inf
 from os import PathLike
@@ -84,6 +85,11 @@ def simulate(
     -------
     Trajectory
 
+    Warns
+    -----
+    RuntimeWarning
+        Nothing can move: bodies at rest, without a force.
+
     Raises
     ------
     OSError
@@ -119,6 +125,8 @@ def simulate(
     hint = "pass the System of the State"
     require_type(system, System, "simulate(system): not a System", "a System", hint)
     system._require_own(state)
+    if why := system._why_it_stays(state):
+        warnings.warn(f"simulate(): {why}", RuntimeWarning, stacklevel=2)
     plan = Plan.of(
         state.time,
         until,

@@ -17,6 +17,15 @@ WITHOUT_RECIPE: Final = {
         *("UndeclaredRead", "OverDeclared", "Marker", "OrientationSensor", "Origin", "Member"),
         *("MemberResult", "TriggeredEvent", "EventTriggerInfo", "HandleEventsResults"),
         *("ProjectResults", "WorstError", "KinematicBlock", "Profile", "*Profile", "CheckResult"),
+        *(
+            "FrameResult",
+            "Model",
+            "ModelMarker",
+            "LeftOut",
+            "IKResult",
+            "IKTasks",
+            "CoordinateTask",
+        ),
         *("Verdict", "NodeInfo", "EdgeInfo", "Reason", "Linearization"),
     ),
     "made by another call, which is tried": (
@@ -29,13 +38,26 @@ WITHOUT_RECIPE: Final = {
     "takes nothing that could be wrong": (
         *("*.as_dict", "ReadLog.over_declared", "LiveView.pause", "LiveView.resume"),
         *("LiveView.step", "LiveView.close", "SharedResults.clear", "Member.rng"),
-        *("SharedResultsWarning", "TriggeredEventHandler.trigger", "ReadLog.of"),
+        *(
+            "SharedResultsWarning",
+            "ModelWarning",
+            "*.to_xarray",
+            "IKResult.calc_markers",
+            "TriggeredEventHandler.trigger",
+            "ReadLog.of",
+        ),
     ),
     "abstract: its subclasses are tried": (
         *("AbstractNode(...)", "AbstractContinuousVariable(...)", "AbstractHandle(...)"),
     ),
     "overridden by users and called by the library, with what it has checked": (
-        *("AssemblyCondition.*", "Markers.calc_*", "Markers.check_*", "Markers.error_names"),
+        *(
+            "AssemblyCondition.*",
+            "Markers.calc_*",
+            "Markers.check_*",
+            "Markers.error_names",
+            "Markers.marker_distances",
+        ),
         *("Markers.*initialize_condition", "AbstractMobilizer.*", "AbstractMotion.*"),
         "AbstractSpeedMotion.*",
         *("AbstractPairConstraint.*", "AbstractCoordinateConstraint.*", "Subsystem.*"),
@@ -47,7 +69,11 @@ WITHOUT_RECIPE: Final = {
     "called by the library, with what it has computed": (
         *("Transform.of_matrix", "SharedResults.find_or_compute"),
     ),
-    "opens a port, or needs a package of an extra": ("LiveView.serve", "Trajectory.to_zarr"),
+    "opens a port, or needs a package of an extra": (
+        "LiveView.serve",
+        "Trajectory.to_zarr",
+        "IKResult.animate",
+    ),
     "a strategy of Hypothesis, which checks it when it draws": ("systems", "graphs", "structures"),
 }
 """Patterns of names, by reason."""
@@ -56,7 +82,12 @@ ACCEPTED: Final = {
     "a name may be empty where it is for messages only": (
         *("Graph: name = ''", "Graph.copy: name = ''", "*.add_subsystem: name = ''"),
         *("SubsystemState.allocate_*: name = ''", "simbody.*: name = ''", "Study: name = ''"),
-        *("Assembler: name = ''", "Integrator: name = ''", "TimeStepper: name = ''"),
+        *(
+            "Assembler: name = ''",
+            "Table: name = ''",
+            "Integrator: name = ''",
+            "TimeStepper: name = ''",
+        ),
         *("Markers.add_marker: name = ''", "OrientationSensors.add_sensor: name = ''"),
     ),
     "Stage is an IntEnum: 5 is Position": ("*: *= int 5",),
@@ -66,7 +97,7 @@ ACCEPTED: Final = {
         *("System.realize: stage = Stage.EMPTY", "SystemStatistics.*: stage = *"),
         *("Integrator.reinitialize: stage = Stage.*", "*: projection_limit = inf"),
         *("Extreme: since = *inf", "Integral: initial = one more"),
-        *("MobilityStop: low = -inf", "MobilityStop: high = inf"),
+        *("MobilityStop: low = -inf", "MobilityStop: high = inf", "Table.between: * = *inf"),
         *("FunctionBased: checked_at = empty", "Polynomial: coefficients = one more"),
     ),
     "a State takes all numbers; who integrates or projects refuses NaN": (

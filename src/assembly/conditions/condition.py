@@ -185,6 +185,13 @@ class AssemblyCondition:
             "leave it out of the observations",
         )
 
+    def marker_distances(self, state: State) -> tuple[Sequence[str], Vector] | None:  # noqa: ARG002  # for overrides
+        """Return names of markers that count in a frame, and their distances [m]; None of others.
+
+        `track_all` reports their root mean square, and the worst.
+        """
+        return None
+
     # ------------------------------------------------------------------ for subclasses
 
     @property

@@ -1,5 +1,6 @@
 """Constraints on coordinates of joints. `coordinate_batch` has their entries."""
 
+import pickle
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from stagecache.assembly.coordinates.dependent import DependentCoordinate
 from stagecache.checks import require_callable, require_number, whole_number
-from stagecache.errors import ConstraintError, ShapeError, short_repr
+from stagecache.errors import ConstraintError, NotPicklableError, ShapeError, short_repr
 from stagecache.multibody.constraints.batch import require_same_for_many
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
@@ -208,6 +209,38 @@ class ConstantCoordinateConstraint(AbstractCoordinateConstraint):
 
 
 @final
+class _Function:
+    """A function of a coupler, whose name is told where it cannot be pickled."""
+
+    __slots__ = ("_call", "_what")
+
+    def __init__(self, call: Callable[..., Any], what: str) -> None:
+        self._call = call
+        self._what = what
+
+    def __call__(self, x: Array) -> Any:
+        return self._call(x)
+
+    def __deepcopy__(self, memo: object) -> "_Function":
+        return self
+
+    def __reduce__(self) -> Any:
+        try:
+            pickle.dumps(self._call)
+        except Exception as error:
+            name = getattr(self._call, "__qualname__", type(self._call).__name__)
+            raise NotPicklableError(
+                f"{self._what}: cannot be pickled",
+                "a function of a module, or a method of an object that can be pickled",
+                f"{name} of {getattr(self._call, '__module__', '')}, which raises "
+                f"{type(error).__name__}",
+                "define it by def at the level of a module; what it needs beside x goes into the "
+                "attributes of an object",
+            ) from None
+        return _Function, (self._call, self._what)
+
+
+@final
 class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
     """A function f of n coordinates is zero, or is another coordinate, as for gears or cams.
 
@@ -221,7 +254,7 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         Each is one q of the joint of a body, counted from 0.
     function : callable
         f(x), of an array (n,); returns a float. All three are pure functions. To
-        pickle the System, write them as functions of a module.
+        pickle the System, write them as functions of a module, or as methods.
     gradient : callable, optional
         Its derivatives by x, (n,); derived by differences if it is left out.
     hessian : callable, optional
@@ -288,12 +321,11 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
     def _checked_function(self, function: Any, name: str) -> Any:
         if function is None and name != "function":
             return None
-        return require_callable(
-            function,
-            f"the {name} of {self}",
-            "a function of the coordinates, an array (n,)",
-            f"write {name}=lambda x: ...",
-        )
+        what = f"the {name} of {self}"
+        expected = "a function of the coordinates, an array (n,)"
+        require_callable(function, what, expected, f"write {name}=lambda x: ...")
+        tied = ", ".join(f"({body.name}, {i})" for body, i in self.coordinates)
+        return _Function(function, f"the {name} of the coupler of {tied}")
 
     @property
     def _gives_jacobian(self) -> bool:

@@ -108,12 +108,25 @@ class _Check:
         meaning = "the change of axes(q) along N u, times u"
         self._compare("axes_rate(q, u)", rate, turning, axes, meaning)
         if mobilizer.n(q.tolist()) is None:
+            self._check_bends(q, axes)
             return
         for method, shape in (("n", n.shape), ("n_pinv", n.T.shape)):
             change = self._change(method, shape, q, qdot)
             (rate,) = self._results(f"{method}_rate", shape, (q, qdot))
             meaning = f"the change of {method}(q) along qdot"
             self._compare(f"{method}_rate(q, qdot)", rate, change, n, meaning)
+
+    def _check_bends(self, q: Array, axes: Array) -> None:
+        """Refuse bends that are not the changes of axes, without those by turning with them."""
+        nu = self.mobilizer.nu
+        if self.called("bends", q) is None:
+            return
+        (found,) = self._results("bends", (nu, nu, 6), (q,))
+        for i in range(nu):
+            change = self._change("axes", (nu, 6), q, np.eye(nu)[i])
+            turning = np.cross(axes[i, :3], axes.reshape(nu, 2, 3)).reshape(nu, 6)
+            meaning = f"the change of axes(q) by q[{i}], without turning"
+            self._compare(f"bends(q)[{i}]", found[i], change - turning, axes, meaning)
 
     def conversion(self, method: str, of: "_Check", to: "_Check") -> None:
         """Refuse q that a method makes of q of another form, if they have another pose."""

@@ -26,7 +26,7 @@ from stagecache.checks import type_text, whole_number
 from stagecache.errors import MobilizerError, OutOfRangeError, short_repr
 from stagecache.multibody.checks import checked_array, checked_direction
 from stagecache.multibody.geometry.orientation import Pose, Rows
-from stagecache.multibody.mobilizers.functions import AbstractFunction
+from stagecache.multibody.mobilizers.functions import AbstractFunction, Linear
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.state.vectors.conversion import ANY
 
@@ -84,6 +84,7 @@ class FunctionBased(AbstractMobilizer):
     default_q: tuple[float, ...]
     checked_at: tuple[tuple[float, ...], ...]
     has_constant_axes = False
+    is_sequence: bool
 
     def __init__(
         self,
@@ -107,17 +108,32 @@ class FunctionBased(AbstractMobilizer):
         given = np.zeros(self.nq) if default_q is None else default_q
         default = checked_array(given, (self.nq,), "default_q of a FunctionBased")
         self.default_q = tuple(default.tolist())
+        order = [q for _, _, q in self._rotations]
+        motions = (*self._rotations, *self._translations)
+        is_linear = all(isinstance(function, Linear) for _, function, _ in motions)
+        self.is_sequence = is_linear and len(motions) == len(used) and order == sorted(order)
         what = "checked_at of a FunctionBased"
         is_none = isinstance(checked_at, list | tuple) and not checked_at
         places = np.empty((0, 0)) if is_none else checked_array(checked_at, (ANY, self.nq), what)
         self.checked_at = tuple(tuple(q) for q in places.tolist())
 
+    @property
+    def rotations(self) -> tuple[tuple[Vector, AbstractFunction, int], ...]:
+        """Axes of length 1, functions, and indices of their q."""
+        return self._rotations
+
+    @property
+    def translations(self) -> tuple[tuple[Vector, AbstractFunction, int], ...]:
+        """The same of translations."""
+        return self._translations
+
     def pose(self, q: Sequence[float]) -> Pose:
         """Return the product of all rotations, at the sum of all translations."""
-        rows: list[Vector] = [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
+        rows: list[Vector] = []
         for axis, function, i in self._rotations:
             turn = _rotation(axis, function.value(q[i]))
-            rows = [_times(row, turn) for row in rows]
+            rows = [_times(row, turn) for row in rows] if rows else _transposed(turn)
+        rows = rows or [(1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)]
         x = y = z = 0.0
         for axis, function, i in self._translations:
             value = function.value(q[i])
@@ -148,14 +164,39 @@ class FunctionBased(AbstractMobilizer):
             _add(found, 3, axis, function.second(q[i]) * u[i] * u[i])
         return found
 
+    def bends(self, q: Sequence[float]) -> Sequence[Rows]:
+        """Return the changes of the axes by each q, without those by turning with them."""
+        n, axes = self.nu, self.axes(q)
+        found = [[[0.0] * 6 for _ in range(n)] for _ in range(n)]
+        before = [(0.0, 0.0, 0.0)] * n  # by q: its rotations so far
+        for (_, function, j), axis in zip(self._rotations, self._turned(q), strict=True):
+            rate = function.first(q[j])
+            own = (axis[0] * rate, axis[1] * rate, axis[2] * rate)
+            for i in range(n):
+                _add(found[i][j], 0, _cross(before[i], own), 1.0)
+            _add(found[j][j], 0, axis, function.second(q[j]))
+            x, y, z = before[j]
+            before[j] = (x + own[0], y + own[1], z + own[2])
+        for axis, function, j in self._translations:
+            _add(found[j][j], 3, axis, function.second(q[j]))
+        for i in range(n):
+            turning = _vector(axes[i])
+            for j in range(n):
+                _add(found[i][j], 0, _cross(turning, _vector(axes[j])), -1.0)
+                _add(found[i][j], 3, _cross(turning, _vector(axes[j][3:])), -1.0)
+        return found
+
     def _turned(self, q: Sequence[float]) -> list[Vector]:
         """Return the axes of rotations in F, each turned by the rotations before it."""
-        found = []
-        for k, (axis, _, _) in enumerate(self._rotations):
-            turned = axis
-            for other, function, i in reversed(self._rotations[:k]):
-                turned = _times(turned, _rotation(other, -function.value(q[i])))
-            found.append(turned)
+        found: list[Vector] = []
+        rows: list[Vector] = []
+        last = len(self._rotations) - 1
+        for k, (axis, function, i) in enumerate(self._rotations):
+            x, y, z = axis
+            found.append(axis if not k else _vector([r[0] * x + r[1] * y + r[2] * z for r in rows]))
+            if k < last:
+                turn = _rotation(axis, function.value(q[i]))
+                rows = [_times(row, turn) for row in rows] if k else _transposed(turn)
         return found
 
     def __repr__(self) -> str:
@@ -232,6 +273,17 @@ def _cross(a: Vector, b: Vector) -> Vector:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
+def _vector(values: Sequence[float]) -> Vector:
+    return (values[0], values[1], values[2])
+
+
+def _transposed(columns: tuple[Vector, Vector, Vector]) -> list[Vector]:
+    """Return the rows of a matrix, which is given by columns."""
+    (a, b, c), (d, e, f), (g, h, i) = columns
+    return [(a, d, g), (b, e, h), (c, f, i)]
+
+
 def _add(found: list[float], start: int, axis: Vector, factor: float) -> None:
-    for k in range(3):
-        found[start + k] += factor * axis[k]
+    found[start] += factor * axis[0]
+    found[start + 1] += factor * axis[1]
+    found[start + 2] += factor * axis[2]

@@ -57,7 +57,7 @@ class AbstractMobilizer(ABC):
     checked_at: tuple[tuple[float, ...], ...] = ()
     has_constant_axes: ClassVar[bool] = True
     quaternion_start: int | None = None
-    is_sequence: ClassVar[bool] = False
+    is_sequence: bool = False
 
     @abstractmethod
     def pose(self, q: Sequence[float]) -> Pose:
@@ -70,6 +70,15 @@ class AbstractMobilizer(ABC):
     def axes_rate(self, q: Sequence[float], u: Sequence[float]) -> Sequence[float]:  # noqa: ARG002  # others need it
         """Return the change of `axes` along qdot = N u, times u: 6 floats; 0 if constant."""
         return (0.0,) * 6
+
+    def bends(self, q: Sequence[float]) -> Sequence[Rows] | None:  # noqa: ARG002  # others know it
+        """Return second derivatives of the pose, for an Assembler; None where they are not known.
+
+        Needed only where `is_sequence` is False and qdot is u. With the axes (w_j, v_j)::
+
+            [i][j]    (dw_j/dq_i - w_i x w_j,  dv_j/dq_i - w_i x v_j)        nu, nu, 6 floats
+        """
+        return None
 
     def n(self, q: Sequence[float]) -> Rows | None:  # noqa: ARG002  # others need it
         """Return N of qdot = N u, nq rows of nu floats; None stands for 1."""

@@ -76,6 +76,7 @@ class Markers(AbstractObserver[Marker]):
 
     _kind = "marker"
     _shape = (3,)
+    _knows_bends = True
 
     def __init__(self, name: str = "markers") -> None:
         super().__init__(name)
@@ -177,6 +178,15 @@ class Markers(AbstractObserver[Marker]):
         return found
 
     # ------------------------------------------------------------------ duties
+
+    def marker_distances(self, state: State) -> tuple[list[str], Array] | None:
+        """Return names of markers that count, and their distances from their observations [m]."""
+        tables = self._current(state)
+        if tables is None:
+            return None
+        deviations = self._deviations_of(tables, self._places(tables, state))
+        names = [self.markers[i].name for i in tables.frame.things.tolist()]
+        return names, np.sqrt(np.einsum("ij,ij->i", deviations, deviations))
 
     def _check_values(self, values: Array, label: Callable[[int], str]) -> None:
         """Accept all positions."""

@@ -232,7 +232,10 @@ class Observations(Generic[T]):
         try:
             return self.index_of(item)
         except UnknownMarkerError as error:
-            hint = f"{error.hint}; or None for an observation that is to be ignored"
+            hint = (
+                f"{error.hint}; or None for an observation that is to be ignored, and "
+                "ignore_unknown=True for all with unknown names"
+            )
             raise UnknownMarkerError(error.what, error.expected, error.got, hint) from None
 
     def observation_of(self, thing: int) -> int | None:

@@ -22,16 +22,19 @@ from numpy.typing import ArrayLike, NDArray
 from stagecache.assembly.conditions.condition import AssemblyCondition
 from stagecache.checks import require_bool
 from stagecache.errors import ConditionError, UnknownBodyError, short_repr
-from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.geometry.spatial import Array, cross
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.observers.observations import Frame, Observations, T
-from stagecache.multibody.tree.layout import TreeLayout
+from stagecache.multibody.tree.joints import Joint
+from stagecache.multibody.tree.layout import Indices, TreeLayout
 from stagecache.multibody.tree.poses import TreePoses
 from stagecache.multibody.tree.stations import StationTable
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 
 AXES: Final = "xyz"
+Mesh = tuple[Indices, ...]
+"""Rows and columns of a block of a matrix, as `numpy.ix_` has them."""
 
 
 @final
@@ -75,6 +78,9 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
     _shape: ClassVar[tuple[int, ...]]
     """The shape of one observation."""
 
+    _knows_bends: ClassVar[bool] = False
+    """True if `bends` of mobilizers count: deviations are differences of positions."""
+
     needs = Stage.MODEL
 
     def __init__(self, name: str) -> None:
@@ -92,6 +98,7 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
         self._columns: Any = None
         self._tables: FrameTables | None = None
         self._turns: NDArray[np.bool_] | None = None  # by free q
+        self._bent: list[tuple[Joint, Mesh, Mesh]] = []
         self._last: tuple[TreePoses, FrameTables, Array] | None = None
         self._last_jacobian: tuple[Array, StationTable, Array, Array] | None = None
 
@@ -360,8 +367,32 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
             return None
         table = tables.weighted if weighted else tables.plain
         places, axes, jacobian = self._moved(state, tables, table)
-        found = self._bends_of(table, places, axes, jacobian, factors.reshape(-1, 3))
-        return np.where(self._turns, found, np.where(self._turns.T, found.T, 0.0))
+        own = factors.reshape(-1, 3)
+        whole = self._bends_of(table, places, axes, jacobian, own)
+        found = np.where(self._turns, whole, np.where(self._turns.T, whole.T, 0.0))
+        if self._bent:
+            forces = own * tables.frame.factors if weighted else own
+            wrenches = self._wrenches(state, table, places, forces)
+            q = self._matter.tree_poses(state).q
+            for (joint, free, kept), wrench in zip(self._bent, wrenches, strict=True):
+                bends: Array = np.array(joint.mobilizer.bends(q[joint.q].tolist())) @ wrench
+                found[free] = whole[free] + bends[kept]
+        return found
+
+    def _wrenches(self, state: State, table: StationTable, places: Array, forces: Array) -> Array:
+        """Return moment and force of forces (k, 3) at places on what is outboard of bent joints.
+
+        By joint, (n, 6): about the origin of its M, in the axes of its F, as the bends have them.
+        """
+        poses, layout = self._matter.tree_poses(state), self._matter.layout(state)
+        rows = np.array([joint.row for joint, _, _ in self._bent])
+        outboard = (table.rows >= rows[:, None]) & (table.rows < layout.ends[rows][:, None])
+        both = outboard.astype(float) @ np.column_stack([cross(places, forces), forces])
+        both[:, :3] -= cross(poses.joints[rows, :3, 3], both[:, 3:])
+        parents = [layout.parents[row] for row in rows.tolist()]
+        inboard = poses.joints[parents, :3, :3] @ layout.inboard[rows, :3, :3]
+        found: Array = (both.reshape(-1, 2, 3) @ inboard).reshape(-1, 6)
+        return found
 
     def _jacobian(self, state: State, *, weighted: bool) -> Array:
         tables = self._current(state)
@@ -467,7 +498,20 @@ class AbstractObserver(AssemblyCondition, Generic[T], ABC):
                 if free is not None:
                     columns[free] = layout.joints[row].u.start
             self._columns = columns
-            self._turns = self._turns_of(layout, start)
+            self._bent = self._bent_joints(layout, start)
+            known = self._knows_bends or not self._bent
+            self._turns = self._turns_of(layout, start) if known else None
+
+    def _bent_joints(self, layout: TreeLayout, start: int) -> list[tuple[Joint, Mesh, Mesh]]:
+        """Return joints that bend by themselves: blocks of the free q, and of their own q."""
+        found: list[tuple[Joint, Mesh, Mesh]] = []
+        for joint in layout.bent:
+            free = [self.free_q_index_of_q(start + q) for q in range(joint.q.start, joint.q.stop)]
+            kept = [i for i, q in enumerate(free) if q is not None]
+            if kept:
+                places = [q for q in free if q is not None]
+                found.append((joint, np.ix_(places, places), np.ix_(kept, kept)))
+        return found
 
     def _turns_of(self, layout: TreeLayout, start: int) -> NDArray[np.bool_] | None:
         """Return a mask (n, n), True where a free q turns the axis of another one.

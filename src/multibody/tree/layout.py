@@ -182,24 +182,41 @@ class TreeLayout:
         """Tell whether a mask of u, (nu,), has all or none of the u of each joint."""
         return bool((mask == mask[self._first_u]).all())
 
+    @property
+    def bent(self) -> list[Joint]:
+        """The joints whose q are not a sequence, but that know the bends of their axes."""
+        return [
+            joint
+            for joint in self.joints
+            if not joint.mobilizer.is_sequence
+            and joint.mobilizer.n(joint.mobilizer.default_q) is None
+            and joint.mobilizer.bends(joint.mobilizer.default_q) is not None
+        ]
+
     def turns(self) -> NDArray[np.bool_] | None:
         """Return a mask (nq, nq), True where the first q turns the axis of the second one.
 
-        An angle turns itself, the angles after it in its joint, and all joints outboard. None if
-        the q of a mobilizer are not a sequence of lengths and angles. Cost O(nq²).
+        An angle turns itself, the angles after it in its joint, and all joints outboard. Joints
+        that are `bent` turn all joints outboard; what they do to themselves is left out. None if
+        there are other joints than these. Cost O(nq²).
         """
-        if not all(joint.mobilizer.is_sequence for joint in self.joints):
+        bent = self.bent
+        if not all(joint.mobilizer.is_sequence or joint in bent for joint in self.joints):
             return None
         is_angle = np.zeros(self.nq, bool)
+        is_bent = np.zeros(self.nq, bool)
         for joint in self.joints[1:]:
             mobilizer = joint.mobilizer
+            if joint in bent:
+                is_angle[joint.q] = is_bent[joint.q] = True
+                continue
             axes = np.array(mobilizer.axes(mobilizer.default_q)).reshape(-1, 6)
             by_u = mobilizer.n_pinv(mobilizer.default_q)
             by_q = axes if by_u is None else np.array(by_u).T @ axes
             is_angle[joint.q] = by_q[:, :3].any(axis=1)
         rows, q = self.joint_of_q, np.arange(self.nq)
         is_inboard = (rows[:, None] < rows) & (rows < self.ends[rows][:, None])
-        is_before = (rows[:, None] == rows) & (q[:, None] <= q) & is_angle
+        is_before = (rows[:, None] == rows) & (q[:, None] <= q) & is_angle & ~is_bent
         found: NDArray[np.bool_] = (is_inboard | is_before) & is_angle[:, None]
         return found
 

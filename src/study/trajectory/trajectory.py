@@ -107,15 +107,21 @@ class Trajectory:
 
     @classmethod
     def _of(
-        cls, rows: AbstractRows, record: tuple[str, ...], ending: Ending | None
+        cls,
+        rows: AbstractRows,
+        record: tuple[str, ...],
+        ending: Ending | None,
+        frames: tuple[Any, ...] = (),
     ) -> "Trajectory":
         new = cls.__new__(cls)
         new._become(rows, record, ending)
+        new._frames = frames
         return new
 
     def _become(
         self, rows: AbstractRows, record: tuple[str, ...], ending: Ending | None = None
     ) -> None:
+        self._frames: tuple[Any, ...] = ()
         self._kept = rows
         self._record = record
         self._ending = ending
@@ -176,6 +182,14 @@ class Trajectory:
     def statistics(self) -> IntegratorStatistics | None:
         """Counters of the integrator; None without one, or if it is not finished."""
         return None if self._ending is None else self._ending.statistics
+
+    @property
+    def frames(self) -> tuple[Any, ...]:
+        """A `FrameResult` for each row of `Assembler.track_all`; otherwise empty.
+
+        It goes with slices, and is not saved.
+        """
+        return self._frames
 
     @property
     def times(self) -> Vector:
@@ -242,7 +256,7 @@ class Trajectory:
         """
         if isinstance(which, slice):
             rows = self._kept.of(range(len(self))[which])
-            return Trajectory._of(rows, self._record, self._ending)
+            return Trajectory._of(rows, self._record, self._ending, self._frames[which])
         if isinstance(which, Item):
             return self._column(which).values
         return self.state(which)

@@ -975,6 +975,10 @@ class System:
 
     # ------------------------------------------------------------------ handlers and reporters
 
+    def _why_it_stays(self, state: State) -> str:  # noqa: ARG002  # for overrides
+        """Return why a simulation would move nothing; "" if it may. `simulate` warns of it."""
+        return ""
+
     def add_event_handler(self, handler: H, name: str | None = None) -> H:
         """Let a handler change States when an event takes place. A change of topology.
 

@@ -3,7 +3,16 @@
 from typing import Final
 
 from tests.misuse.recipe import Recipes
-from tests.misuse.recipes import assembly, graph, looking, multibody, state, study, system
+from tests.misuse.recipes import (
+    assembly,
+    graph,
+    looking,
+    models,
+    multibody,
+    state,
+    study,
+    system,
+)
 
 PARTS: Final[dict[str, Recipes]] = {
     "graph": graph.RECIPES,
@@ -12,6 +21,7 @@ PARTS: Final[dict[str, Recipes]] = {
     "study": study.RECIPES,
     "assembly": assembly.RECIPES,
     "multibody": multibody.RECIPES,
+    "models": models.RECIPES,
     "looking": looking.RECIPES,
 }
 RECIPES: Final[Recipes] = {name: recipe for part in PARTS.values() for name, recipe in part.items()}

@@ -1,15 +1,28 @@
 """Markers: where they are, and what they are as a goal and as an error."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from attrs.exceptions import FrozenInstanceError
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
-from stagecache import Assembler, DecorativeLine, DecorativePoint
+from stagecache import Assembler, DecorativeLine, DecorativePoint, State
 from stagecache.errors import OutOfRangeError, ShapeError, UnknownMarkerError
-from stagecache.multibody import Markers, Pin
-from tests.multibody.observed_trees import with_markers
+from stagecache.multibody import (
+    FunctionBased,
+    Gimbal,
+    Markers,
+    MultibodySystem,
+    OrientationSensors,
+    Pin,
+    Polynomial,
+    Transform,
+)
+from stagecache.multibody.geometry.spatial import Array
+from tests.multibody.observed_trees import by_differences, with_markers
 from tests.multibody.trees import Tree, make_tree, trees
 from tests.profiles import examples
 
@@ -108,3 +121,59 @@ def test_what_is_observed_is_drawn_with_a_line_to_its_marker() -> None:
     (line,) = lines
     np.testing.assert_allclose(line.point1, markers.current_positions(tree.state)[0])
     assert line.point2.tolist() == [2, 2, 2]
+
+
+@examples(30)
+@given(st.integers(0, 2**16), st.booleans())
+def test_second_derivatives_hold_beyond_joints_that_bend(seed: int, has_lock: bool) -> None:
+    """The axes of a FunctionBased change in other ways than by turning with each other."""
+    rng = np.random.default_rng(seed)
+
+    def motion(q: int) -> tuple[Any, Polynomial, int]:
+        return rng.normal(size=3), Polynomial(rng.normal(size=4)), q
+
+    system, markers = MultibodySystem(), Markers()
+    body = system.matter.ground
+    for i in range(3):
+        frame = Transform(Rotation.random(random_state=rng).as_matrix(), rng.normal(size=3))
+        joint = FunctionBased([motion(0), motion(1), motion(0)], [motion(1), motion(0)])
+        mobilizer = Gimbal() if i == 1 else joint
+        body = system.matter.add_body(
+            f"{i}", body, mobilizer, inboard_frame=frame, outboard_frame=frame.inverse()
+        )
+        markers.add_marker(body, rng.normal(size=3), weight=1.0 + i)
+    assembler = Assembler(system)
+    assembler.add_goal(markers)
+    if has_lock:
+        assembler.lock_q("0", 1)
+    markers.move_all_observations(rng.normal(size=(3, 3)))
+    state = system.new_state()
+    state.q = rng.uniform(-0.5, 0.5, state.nq)
+    assembler.initialize(state)
+    n, factors = assembler.num_free_qs, rng.normal(size=9)
+    for calc, bend in (
+        (markers.calc_errors, markers.calc_error_curvature),
+        (markers.calc_goal_residuals, markers.calc_goal_residual_curvature),
+    ):
+
+        def slope(at: State, calc: Any = calc) -> Array:
+            return by_differences(lambda s: factors @ calc(s), at, assembler, step=1e-3)
+
+        expected = by_differences(slope, assembler.internal_state, assembler, step=1e-3)
+        found = bend(assembler.internal_state, factors)
+        assert found is not None
+        scale = 1 + np.abs(expected).max()
+        np.testing.assert_allclose(found, expected.reshape(n, n), atol=1e-4 * scale)
+
+
+def test_sensors_on_joints_that_bend_use_differences() -> None:
+    system = MultibodySystem()
+    joint = FunctionBased([([0, 0, 1], Polynomial([0.0, 1.0, 0.1]), 0)])
+    body = system.matter.add_body("arm", system.matter.ground, joint)
+    assembler = Assembler(system, accuracy=1e-9)
+    sensors = assembler.add_goal(OrientationSensors())
+    sensors.add_sensor(body)
+    sensors.move_all_observations([[[0, -1, 0], [1, 0, 0], [0, 0, 1]]])
+    assembler.initialize()
+    assert sensors.calc_error_curvature(assembler.internal_state, np.ones(3)) is None
+    assert assembler.assemble().has_converged
