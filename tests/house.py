@@ -108,7 +108,7 @@ DELEGATES: Final = {
     },
     **{
         f"stagecache.multibody.matter.{part}": {"stagecache.multibody.matter.matter"}
-        for part in ("part", "mobilized_body", "station_group")
+        for part in ("part", "mobilized_body")
     },
     "stagecache.cli.main": {"stagecache.demo"},
 }
