@@ -33,9 +33,9 @@ class Delay(AbstractMeasure):
 
     Attributes
     ----------
-    value : entry
+    value : CacheEntry
         In the form of the source.
-    kept : variable
+    kept : AutoUpdateVariable
         The buffer, (k, 1 + n): a row for each end of a step of the last `delay` seconds, of its
         time and the numbers then, and the row before these.
 

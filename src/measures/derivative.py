@@ -29,9 +29,9 @@ class Derivative(AbstractMeasure):
 
     Attributes
     ----------
-    value : entry
+    value : CacheEntry
         In the form of the source, by s.
-    kept : variable
+    kept : AutoUpdateVariable
         Three rows: time, numbers and rates at the end of the last step.
     """
 

@@ -39,12 +39,12 @@ class Extreme(AbstractMeasure):
 
     Attributes
     ----------
-    value : entry
+    value : CacheEntry
         In the form of the source: the extreme of all ends of steps, and of the present value. NaN
         before `since`.
-    reached_at : entry
+    reached_at : CacheEntry
         The time of each [s], likewise.
-    kept : variable
+    kept : AutoUpdateVariable
         Two rows: the extremes at the ends of steps, and their times.
 
     Examples

@@ -28,11 +28,11 @@ class SampleAndHold(AbstractMeasure):
 
     Attributes
     ----------
-    value : entry
+    value : CacheEntry
         In the form of the source; before the first sample, the present value.
-    interval : variable
+    interval : DiscreteVariable
         A parameter.
-    held : variable
+    held : DiscreteVariable
         The sampled numbers, (n,). A write invalidates Dynamics.
     """
 

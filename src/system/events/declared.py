@@ -94,7 +94,7 @@ def periodic(interval: Any, *, start: float = 0.0, report: bool = False) -> Call
 
     Parameters
     ----------
-    interval : float, declared variable or callable
+    interval : float, callable or object
         [s]: a number, a parameter or other discrete variable of the same class, or a function
         ``(self, state)``. It counts as it is in the State when the next time is asked for.
     start : float
@@ -142,7 +142,7 @@ def scheduled(next_time: Any, *, report: bool = False) -> Callable[[F], F]:
 
     Parameters
     ----------
-    next_time : float, declared variable or callable
+    next_time : float, callable or object
         The time of an event that takes place once [s], as a number, or a discrete variable of the
         same class; or a function ``(self, state, include_current_time)`` of the next time, which
         is infinite if there is none. Times in the past are ignored.
