@@ -38,6 +38,7 @@ WITHOUT_RECIPE: Final = {
         *("AssemblyCondition.*", "Markers.calc_*", "Markers.check_*", "Markers.error_names"),
         *("Markers.*initialize_condition", "AbstractMobilizer.*", "AbstractMotion.*"),
         *("AbstractPairConstraint.*", "AbstractCoordinateConstraint.*", "Subsystem.*"),
+        "AbstractSpeedConstraint.*",
         *("AbstractForce.calc_force", "AbstractForce.calc_potential_energy", "AbstractFunction.*"),
         *("*EventHandler.*", "*EventReporter.report", "InvalidationMachine*"),
         *("System.order_subsystems",),

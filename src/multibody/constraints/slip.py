@@ -102,7 +102,8 @@ class SlipBatch(AbstractBatch):
         moving = cross(between[:, :3], velocities_at(points, of_case))
         turning = cross(of_case[:, :3], directions)
         own = directions * moving + turning * velocities_at(points, between)
-        return self._along(state, self.matter.tree_bias(state)) + own.sum(1)
+        found: Array = self._along(state, self.matter.tree_bias(state)) + own.sum(1)
+        return found
 
     def _along(self, state: State, motions: Array) -> Array:
         """Return motions of bodies 2, minus those of bodies 1, at the points along directions."""

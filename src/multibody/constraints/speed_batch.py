@@ -58,7 +58,7 @@ class Speeds(Members):
 
 
 def _u_of(layout: TreeLayout, body: Any, i: int) -> int:
-    return layout.joints[layout.rows[body.index]].u.start + i
+    return int(layout.joints[layout.rows[body.index]].u.start) + i
 
 
 @final

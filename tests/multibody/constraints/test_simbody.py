@@ -79,8 +79,10 @@ KINDS: Final[dict[str, Make]] = {
 }
 
 
-def model(*kinds: str, use_euler_angles: bool = True) -> tuple[MultibodySystem, Any]:
-    """Return the model of `constraints.cpp` with some constraints, at Acceleration."""
+def model(
+    *kinds: str, use_euler_angles: bool = True, stage: Stage = Stage.ACCELERATION
+) -> tuple[MultibodySystem, Any]:
+    """Return the model of `constraints.cpp` with some constraints."""
     system = MultibodySystem()
     matter, ground = system.matter, system.matter.ground
     solid = MassProperties(1.5, inertia=1.5 * np.diag([1, 1.2, 1.4]))
@@ -92,7 +94,7 @@ def model(*kinds: str, use_euler_angles: bool = True) -> tuple[MultibodySystem, 
     a = matter.add_body("a", ground, Ball(), **frames)
     b = matter.add_body("b", a, Pin(), **frames)
     c = matter.add_body("c", ground, Slider(), **frames)
-    system.add(Gravity(matter, [0.5, -9.81, 1]), "gravity")
+    system.add(Gravity(matter, (0.5, -9.81, 1.0)), "gravity")
     for kind in kinds:
         system.add_constraint(KINDS[kind](a, b, c), kind)
     state = system.new_state()
@@ -101,7 +103,7 @@ def model(*kinds: str, use_euler_angles: bool = True) -> tuple[MultibodySystem, 
     state.time = 0.7
     state.q = 0.3 + 0.2 * np.arange(state.nq)
     state.u = 0.5 - 0.3 * np.arange(state.nu)
-    system.realize(state, Stage.ACCELERATION)
+    system.realize(state, stage)
     return system, state
 
 
@@ -144,7 +146,8 @@ def test_a_constraint_holds_as_simbodys_does(line: str) -> None:
 def test_the_recorded_constraints_are_those_of_the_installed_simbody(tmp_path: Path) -> None:
     program, source = tmp_path / "constraints", HERE / "constraints.cpp"
     libraries = ("-lSimTKsimbody", "-lSimTKmath", "-lSimTKcommon")
-    command = ["g++", "-O0", "-std=c++17", "-w", f"-I{INCLUDE}", source, "-o", program, *libraries]
+    flags = ("-O0", "-std=c++17", "-w", f"-I{INCLUDE}")
+    command: list[str | Path] = ["g++", *flags, source, "-o", program, *libraries]
     subprocess.run(command, check=True, capture_output=True)
     printed = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     for one, other in zip(printed.splitlines(), RECORDED, strict=True):
