@@ -46,7 +46,8 @@ class Whirl(AbstractSpeedConstraint):
 def slip(tree: Tree) -> NoSlip1DConstraint:
     one, two = (tree.bodies[k] for k in tree.rng.permutation(len(tree.bodies))[:2])
     case = tree.bodies[tree.rng.integers(len(tree.bodies))]
-    return NoSlip1DConstraint(case, *tree.rng.normal(size=(2, 3)), one, two)
+    point, direction = tree.rng.normal(size=(2, 3))
+    return NoSlip1DConstraint(case, point, direction, one, two)
 
 
 def speeds_of(tree: Tree, kind: str, count: int) -> list[Any]:
@@ -211,6 +212,10 @@ class Wrong(AbstractSpeedConstraint):
         return [[x[0]]]
 
 
+def anything(value: object) -> Any:
+    return value
+
+
 @pytest.mark.parametrize(
     ("error", "pattern", "make"),
     [
@@ -225,15 +230,25 @@ class Wrong(AbstractSpeedConstraint):
         (
             ShapeError,
             "coordinates of",
-            lambda a, _: SpeedCouplerConstraint([(a, 0)], 3, function=_difference),
+            lambda a, _: SpeedCouplerConstraint([(a, 0)], anything(3), function=_difference),
         ),
-        (WrongTypeError, "function of", lambda a, _: SpeedCouplerConstraint([(a, 0)], function=3)),
+        (
+            WrongTypeError,
+            "function of",
+            lambda a, _: SpeedCouplerConstraint([(a, 0)], function=anything(3)),
+        ),
         (
             WrongTypeError,
             "gradient of",
-            lambda a, _: SpeedCouplerConstraint([(a, 0)], function=abs, gradient=3),
+            lambda a, _: SpeedCouplerConstraint(
+                [(a, 0)], function=_difference, gradient=anything(3)
+            ),
         ),
-        (WrongTypeError, "function of", lambda a, _: PrescribedMotionConstraint(a, np.sin)),
+        (
+            WrongTypeError,
+            "function of",
+            lambda a, _: PrescribedMotionConstraint(a, anything(np.sin)),
+        ),
         (
             ConstraintError,
             "ties a body to itself",
