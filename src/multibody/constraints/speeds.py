@@ -29,9 +29,9 @@ class AbstractSpeedConstraint(AbstractConstraint):
 
     Parameters
     ----------
-    speeds : sequence of (MobilizedBody, int) or JointCoordinate
+    speeds : sequence of JointCoordinate or (MobilizedBody, int)
         Each is one u of the joint of a body, counted from 0.
-    coordinates : sequence of (MobilizedBody, int) or JointCoordinate, optional
+    coordinates : sequence of JointCoordinate or (MobilizedBody, int), optional
         Each is one q of the joint of a body.
 
     Raises
