@@ -5,6 +5,7 @@ from stagecache.multibody.constraints.coordinates import (
     AbstractCoordinateConstraint,
     ConstantCoordinateConstraint,
     CoordinateCouplerConstraint,
+    PrescribedMotionConstraint,
 )
 from stagecache.multibody.constraints.orientations import (
     ConstantAngleConstraint,
@@ -17,6 +18,13 @@ from stagecache.multibody.constraints.points import (
     PointInPlaneConstraint,
     PointOnLineConstraint,
     RodConstraint,
+)
+from stagecache.multibody.constraints.slip import NoSlip1DConstraint
+from stagecache.multibody.constraints.speeds import (
+    AbstractSpeedConstraint,
+    ConstantAccelerationConstraint,
+    ConstantSpeedConstraint,
+    SpeedCouplerConstraint,
 )
 from stagecache.multibody.forces.bushing import LinearBushing
 from stagecache.multibody.forces.force import (
@@ -85,14 +93,17 @@ __all__ = [
     "AbstractMobilizer",
     "AbstractMotion",
     "AbstractPairConstraint",
+    "AbstractSpeedConstraint",
     "AbstractSpeedMotion",
     "Ball",
     "BallConstraint",
     "BendStretch",
     "Bushing",
+    "ConstantAccelerationConstraint",
     "ConstantAngleConstraint",
     "ConstantCoordinateConstraint",
     "ConstantOrientationConstraint",
+    "ConstantSpeedConstraint",
     "Coordinate",
     "CoordinateCouplerConstraint",
     "CustomForce",
@@ -118,6 +129,7 @@ __all__ = [
     "MobilizedBody",
     "MultibodySystem",
     "NaturalCubicSpline",
+    "NoSlip1DConstraint",
     "OrientationSensor",
     "OrientationSensors",
     "Pin",
@@ -125,12 +137,14 @@ __all__ = [
     "PointInPlaneConstraint",
     "PointOnLineConstraint",
     "Polynomial",
+    "PrescribedMotionConstraint",
     "Reversed",
     "RodConstraint",
     "Screw",
     "Sinusoid",
     "SinusoidalSpeed",
     "Slider",
+    "SpeedCouplerConstraint",
     "StationGroup",
     "Steady",
     "SteadySpeed",

@@ -61,6 +61,7 @@ WITHOUT_RECIPE: Final = {
         *("Markers.*initialize_condition", "AbstractMobilizer.*", "AbstractMotion.*"),
         "AbstractSpeedMotion.*",
         *("AbstractPairConstraint.*", "AbstractCoordinateConstraint.*", "Subsystem.*"),
+        "AbstractSpeedConstraint.*",
         *("AbstractForce.calc_force", "AbstractForce.calc_potential_energy", "AbstractFunction.*"),
         *("*EventHandler.*", "*EventReporter.report", "InvalidationMachine*"),
         *("System.order_subsystems",),
@@ -108,7 +109,8 @@ ACCEPTED: Final = {
     ),
     "a vector takes all numbers": (
         *("*ContinuousState*: v* = NaN", "*ContinuousState*: v* = infinite"),
-        *("AbstractElementView*: values = *", "System.multiply_by_n*: * = *"),
+        *("AbstractElementView*: values = *", "System.multiply_by_*: * = *"),
+        "System.calc_constraint_acceleration_errors: udot = *",
     ),
     "an infinite time is the end of time": (
         *("Integrator.step_*: * = inf", "IntegratorOptions: final_time = inf"),

@@ -41,6 +41,7 @@ ALIASES: Final = {
     "Index": "int",
     "Count": "int | Sequence | Callable",
     "Size": "int | Callable",
+    "Parts": "Callable",
     "Prerequisites": "Sequence | Callable | AbstractDeclaration",
     "AnyPrerequisites": "Sequence | Callable | AbstractDeclaration",
     "Enabling": "AbstractDeclaration | None",

@@ -155,19 +155,13 @@ def require_same_for_many(
 class AbstractBatch(Subsystem, ABC):
     """All constraints of one kind on a matter, which a System takes with the first of them.
 
-    ::
-
-        where    what errors are functions of: relative poses, or coordinates x
-        rates    relative velocities (w, v), or x'
-        drift    their derivatives where udot is 0
-
-    A subclass declares these as entries.
+    A subclass declares the errors, of the level at which they begin, with Jacobian and bias.
     """
 
     constraints: tuple[Any, ...]
-    where: CacheEntry[Any]
-    rates: CacheEntry[Array]
-    drift: CacheEntry[Array]
+    errors: CacheEntry[Array]
+    jacobian: CacheEntry[Any]
+    error_bias: CacheEntry[Array]
 
     def __init__(self, first: Any) -> None:
         self._name = f"{snake_case(type(first).__name__)}s"
@@ -178,21 +172,10 @@ class AbstractBatch(Subsystem, ABC):
     def calc_members(self, enabled: Sequence[Any], layout: TreeLayout) -> Members:
         """Return what evaluates some of the constraints."""
 
-    @property
-    @abstractmethod
-    def needs_of_jacobian(self) -> tuple[AbstractHandle, ...]:
-        """The entries that `calc_jacobian` reads."""
-
-    @abstractmethod
-    def calc_jacobian(self, state: State) -> Any:
-        """Return the derivatives of the errors' rates by the u of the matter."""
-
     def _computed_together(self, contents: Any) -> list[str]:
         """Return the names of the constraints that are enabled, for `State.impact`."""
         values = contents.realization.store.values
         return [c.name for c in self.constraints if values[c.is_enabled._node]]
-
-    # ------------------------------------------------------------------ entries
 
     @cached(
         prerequisites=lambda self: (
@@ -204,6 +187,34 @@ class AbstractBatch(Subsystem, ABC):
         """The constraints that are enabled: `Members`."""
         enabled = [c for c in self.constraints if switched_on(c.is_enabled, state)]
         return self.calc_members(enabled, self.matter.layout(state))
+
+
+class AbstractPositionBatch(AbstractBatch):
+    """Constraints whose errors are of positions.
+
+    ::
+
+        where    what errors are functions of: relative poses, or coordinates x
+        rates    relative velocities (w, v), or x'
+        drift    their derivatives where udot is 0
+
+    A subclass declares these as entries.
+    """
+
+    where: CacheEntry[Any]
+    rates: CacheEntry[Array]
+    drift: CacheEntry[Array]
+
+    @property
+    @abstractmethod
+    def needs_of_jacobian(self) -> tuple[AbstractHandle, ...]:
+        """The entries that `calc_jacobian` reads."""
+
+    @abstractmethod
+    def calc_jacobian(self, state: State) -> Any:
+        """Return the derivatives of the errors' rates by the u of the matter."""
+
+    # ------------------------------------------------------------------ entries
 
     @cached(prerequisites=lambda self: (self.members, self.where))
     def local_jacobian(self, state: State) -> Any:
@@ -225,7 +236,7 @@ class AbstractBatch(Subsystem, ABC):
     @errors.velocity(prerequisites=lambda self: (self.local_jacobian, self.rates))
     def error_rates(self, state: State) -> Array:
         """Their derivatives along qdot = N u."""
-        return _products(self.local_jacobian(state), self.rates(state))
+        return products(self.local_jacobian(state), self.rates(state))
 
     @errors.jacobian(prerequisites=lambda self: self.needs_of_jacobian)
     def jacobian(self, state: State) -> Any:
@@ -242,10 +253,10 @@ class AbstractBatch(Subsystem, ABC):
         """The derivatives of the rates where udot is 0."""
         members, where, rates = self.members(state), self.where(state), self.rates(state)
         own: Array = members.evaluate("calc_bias", members.shape[:1], where, rates)
-        return own.ravel() + _products(self.local_jacobian(state), self.drift(state))
+        return own.ravel() + products(self.local_jacobian(state), self.drift(state))
 
 
-def _products(matrices: Array, vectors: Array) -> Array:
+def products(matrices: Array, vectors: Array) -> Array:
     """Return the products of matrices (k, m, n) and vectors (k, n), end to end."""
     found: Array = (matrices @ vectors[:, :, None]).ravel()
     return found

@@ -3,14 +3,19 @@ r"""Constraints: the base of all, with the bodies that they tie, and a switch.
 ::
 
     AbstractConstraint
-    +- AbstractPairConstraint           of the pose of one body relative to another one
-    +- AbstractCoordinateConstraint     of some q of joints
+    +- AbstractPositionConstraint
+    |  +- AbstractPairConstraint           of the pose of one body relative to another one
+    |  +- AbstractCoordinateConstraint     of some q of joints, or the time
+    +- AbstractSpeedConstraint             of some u of joints, and q
+    +- NoSlip1DConstraint                  of velocities of two bodies
+    +- ConstantAccelerationConstraint      of a udot
 
 Each constraint is a Subsystem, of its own name and graph. A System adopts it as any other:
 ``system.add(RodConstraint(...), "rod")``. All of one kind are computed together, by a `batch`; a
 constraint has views of its own part::
 
-    error, error_rate, jacobian, error_bias      entries, computed when they are read
+    error, error_rate, jacobian, error_bias      entries, computed when they are read;
+                                                 error_rate only for errors of positions
     multipliers(state)                           numbers of a vector of the State
 """
 
@@ -20,7 +25,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 
 from stagecache.errors import ConstModelError, ConstraintError
-from stagecache.multibody.constraints.batch import AbstractBatch
+from stagecache.multibody.constraints.batch import AbstractBatch, AbstractPositionBatch
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.matter import MatterSubsystem
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
@@ -101,22 +106,17 @@ class AbstractConstraint(Subsystem, ABC):
         prerequisites=lambda self: (self._batch.members, self._batch.errors), equal=np.array_equal
     )
     def error(self, state: State) -> Array:
-        """The position errors, (m,)."""
+        """The errors, (m,): of positions, velocities or accelerations."""
         return self._batch.errors(state)[self.rows(state)]
-
-    @cached(prerequisites=lambda self: (self._batch.members, self._batch.error_rates))
-    def error_rate(self, state: State) -> Array:
-        """Their derivatives along qdot = N u."""
-        return self._batch.error_rates(state)[self.rows(state)]
 
     @cached(prerequisites=lambda self: (self._batch.members, self._batch.jacobian))
     def jacobian(self, state: State) -> Any:
-        """The derivatives of `error_rate` by all u, (m, nu)."""
+        """The derivatives of the velocity errors by all u, (m, nu); or of others, by udot."""
         return self._batch.jacobian(state)[self.rows(state)]
 
     @cached(prerequisites=lambda self: (self._batch.members, self._batch.error_bias))
     def error_bias(self, state: State) -> Array:
-        """The derivatives of `error_rate` where udot is 0."""
+        """The acceleration errors where udot is 0."""
         return self._batch.error_bias(state)[self.rows(state)]
 
     def multipliers(self, state: State) -> Array:
@@ -188,6 +188,17 @@ class AbstractConstraint(Subsystem, ABC):
     def __str__(self) -> str:
         bodies: tuple[MobilizedBody, ...] = self.__dict__.get("bodies", ())
         return f"{self.name} of {' and '.join(f'body {body.name!r}' for body in bodies)}"
+
+
+class AbstractPositionConstraint(AbstractConstraint):
+    """A constraint whose errors are of positions; it has rows in qerr, uerr and udoterr."""
+
+    _batch: AbstractPositionBatch
+
+    @cached(prerequisites=lambda self: (self._batch.members, self._batch.error_rates))
+    def error_rate(self, state: State) -> Array:
+        """The derivatives of the errors along qdot = N u, and time."""
+        return self._batch.error_rates(state)[self.rows(state)]
 
 
 def gives(constraint: AbstractConstraint, base: type[AbstractConstraint], name: str) -> bool:

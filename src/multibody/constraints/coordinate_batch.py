@@ -11,7 +11,8 @@ r"""Constraints of one class on coordinates of joints, computed together.
                  jacobian   error_rates, error_bias
 
 A coordinate x is one q of a joint, by its number. Its rate is a row of N, times the u of the joint;
-where a mobilizer has no N, it is just u.
+where a mobilizer has no N, it is just u. For a class that `has_time`, the time is the last x; its
+rate is 1.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from typing import Any, final
 import numpy as np
 
 from stagecache.errors import ConstraintError, KinematicsError
-from stagecache.multibody.constraints.batch import DENSE, AbstractBatch, Members
+from stagecache.multibody.constraints.batch import DENSE, AbstractPositionBatch, Members
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.tree.joints import Joint
 from stagecache.multibody.tree.layout import Indices, TreeLayout
@@ -46,7 +47,9 @@ class Coordinates(Members):
     """
 
     def __init__(self, constraints: Sequence[Any], layout: TreeLayout) -> None:
-        super().__init__(constraints, len(constraints[0].coordinates) if constraints else 1)
+        count = len(constraints[0].coordinates) if constraints else 1
+        self.has_time = bool(constraints and constraints[0].has_time)
+        super().__init__(constraints, count + self.has_time)
         index: list[int] = []
         rows: list[int] = []
         columns: list[int] = []
@@ -64,7 +67,7 @@ class Coordinates(Members):
                 rows += [len(index)] * len(own)
                 columns += own
                 index.append(joint.q.start + i)
-        self.index: Indices = np.array(index, np.intp).reshape(len(constraints), self.shape[1])
+        self.index: Indices = np.array(index, np.intp).reshape(len(constraints), count)
         self.rows: Indices = np.array(rows, np.intp)
         self.columns: Indices = np.array(columns, np.intp)
         self.nu = layout.nu
@@ -72,6 +75,17 @@ class Coordinates(Members):
     def index_of(self, constraint: Any) -> Indices:
         """Return the q of a constraint that is enabled, (n,)."""
         return self.index[self.number_of(constraint)]
+
+    def with_time(self, values: Array, time: float) -> Array:
+        """Return values by coordinate, (k, n), with one for the time after each row, if any."""
+        return np.insert(values, values.shape[1], time, axis=1) if self.has_time else values
+
+    def numbers_of_n(self, q: Array) -> Array:
+        """Return the rows of N of the coordinates."""
+        found = np.ones(len(self.rows))
+        for _, joint, i, place in self.related:
+            found[place] = _rows_of_n(joint, q[joint.q])[i]
+        return found
 
     def rates(self, numbers: Array, u: Array) -> Array:
         """Return N u of the coordinates, (k, n)."""
@@ -81,49 +95,67 @@ class Coordinates(Members):
 
     def jacobian(self, local: Array, numbers: Array) -> Any:
         """Return the derivatives by u (k m, nu), of those by coordinates, (k, m, n)."""
-        k, m, n = local.shape
+        n = self.index.shape[1]
         which, coordinate = self.rows // n, self.rows % n
         values = local[which, :, coordinate] * numbers[:, None]
-        rows = which[:, None] * m + np.arange(m)
-        columns = np.broadcast_to(self.columns[:, None], rows.shape)
-        if self.nu <= DENSE:
-            found = np.zeros((k * m, self.nu))
-            np.add.at(found, (rows, columns), values)
-            return found
-        from scipy.sparse import coo_array, csr_array  # noqa: PLC0415  # it takes a while
+        return scattered(values, which, self.columns, (*local.shape[:2], self.nu))
 
-        places = (rows.ravel(), columns.ravel())
-        return csr_array(coo_array((values.ravel(), places), shape=(k * m, self.nu)))
+
+def scattered(values: Array, which: Indices, columns: Indices, shape: tuple[int, ...]) -> Any:
+    """Return the matrix (k m, nu) of derivatives by u, dense or sparse; what coincides is added.
+
+    Parameters
+    ----------
+    values : (n, m) float
+        Derivatives of the errors of a constraint by one u.
+    which, columns : (n,) int
+        The constraints, and the u.
+    shape : (k, m, nu) int
+    """
+    k, m, nu = shape
+    rows = which[:, None] * m + np.arange(m)
+    columns = np.broadcast_to(columns[:, None], rows.shape)
+    if nu <= DENSE:
+        found = np.zeros((k * m, nu))
+        np.add.at(found, (rows, columns), values)
+        return found
+    from scipy.sparse import coo_array, csr_array  # noqa: PLC0415  # it takes a while
+
+    places = (rows.ravel(), columns.ravel())
+    return csr_array(coo_array((values.ravel(), places), shape=(k * m, nu)))
 
 
 @final
-class CoordinateBatch(AbstractBatch):
+class CoordinateBatch(AbstractPositionBatch):
     """Constraints of one class on as many coordinates."""
 
     def calc_members(self, enabled: Sequence[Any], layout: TreeLayout) -> Coordinates:
         """Return what evaluates some of the constraints."""
         return Coordinates(enabled, layout)
 
-    @cached(prerequisites=lambda self: (self.members, self.matter.q))
+    @cached(
+        prerequisites=lambda self: (
+            *(self.members, self.matter.q),
+            *((self.time,) if self.constraints[0].has_time else ()),
+        )
+    )
     def where(self, state: State) -> Array:
         """The coordinates x, (k, n)."""
-        found: Array = self.matter.q(state)[self.members(state).index]
-        return found
+        members = self.members(state)
+        found: Array = self.matter.q(state)[members.index]
+        return members.with_time(found, state.time) if members.has_time else found
 
     @cached(prerequisites=lambda self: (self.members, self.matter.q))
     def numbers_of_n(self, state: State) -> Array:
         """The rows of N of the coordinates: derivatives of their rates by u."""
-        members = self.members(state)
-        found = np.ones(len(members.rows))
-        for _, joint, i, place in members.related:
-            found[place] = _rows_of_n(joint, self.matter.q(state)[joint.q])[i]
+        found: Array = self.members(state).numbers_of_n(self.matter.q(state))
         return found
 
     @cached(prerequisites=lambda self: (self.members, self.numbers_of_n, self.matter.u))
     def rates(self, state: State) -> Array:
         """The rates of x, (k, n)."""
-        numbers, u = self.numbers_of_n(state), self.matter.u(state)
-        found: Array = self.members(state).rates(numbers, u)
+        members, numbers = self.members(state), self.numbers_of_n(state)
+        found: Array = members.with_time(members.rates(numbers, self.matter.u(state)), 1.0)
         return found
 
     @cached(prerequisites=lambda self: (self.members, self.matter.q, self.matter.u))
@@ -137,7 +169,7 @@ class CoordinateBatch(AbstractBatch):
             rate = joint.mobilizer.n_rate(q[joint.q].tolist(), qdot.tolist())
             if rate is not None:
                 found.flat[at] = np.array(rate[i]) @ own
-        return found
+        return np.asarray(members.with_time(found, 0.0))
 
     @property
     def needs_of_jacobian(self) -> tuple[Any, ...]:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.assembly.coordinates.dependent import DependentCoordinate
-from stagecache.checks import require_callable, require_number, whole_number
+from stagecache.checks import require_callable, require_number, whole_number, wrong_type
 from stagecache.errors import ConstraintError, NotPicklableError, ShapeError, short_repr
 from stagecache.multibody.constraints.batch import require_same_for_many
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
-from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
+from stagecache.multibody.constraints.constraint import AbstractPositionConstraint, gives
 from stagecache.multibody.constraints.coordinate_batch import CoordinateBatch
 from stagecache.multibody.constraints.derived import (
     bias_by_x,
@@ -26,13 +26,14 @@ from stagecache.multibody.constraints.derived import (
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.coordinates import JointCoordinate
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
+from stagecache.multibody.mobilizers.functions import AbstractFunction
 from stagecache.state.state import State
 
 Pair = JointCoordinate | tuple[MobilizedBody, int]
 """One q of a joint."""
 
 
-class AbstractCoordinateConstraint(AbstractConstraint):
+class AbstractCoordinateConstraint(AbstractPositionConstraint):
     """A constraint on n coordinates x. Write a subclass for one of your own.
 
     It has `num_errors` and `calc_error`; and `calc_jacobian` and `calc_bias`, which are derived
@@ -56,12 +57,13 @@ class AbstractCoordinateConstraint(AbstractConstraint):
 
     coordinates: tuple[tuple[MobilizedBody, int], ...]
 
+    has_time: ClassVar[bool] = False
+    """True if the time is the last x."""
+
     def __init__(self, coordinates: Sequence[Pair]) -> None:
         what = type(self).__name__
-        pairs = _pairs(coordinates, what)
-        bodies = checked_bodies(tuple(body for body, _ in pairs), what)
-        self.coordinates = tuple((body, _checked_index(body, i, what)) for body, i in pairs)
-        self.bodies = tuple(dict.fromkeys(bodies))
+        self.coordinates = checked_pairs(coordinates, what)
+        self.bodies = tuple(dict.fromkeys(body for body, _ in self.coordinates))
 
     # ------------------------------------------------------------------ duties
 
@@ -87,7 +89,9 @@ class AbstractCoordinateConstraint(AbstractConstraint):
 
     def check_derivatives(self, length: float = 1.0) -> None:
         """Compare derivatives that are given with differences of errors near the default q."""
-        middle = np.array([body.mobilizer.default_q[i] for body, i in self.coordinates])
+        middle = np.array(
+            [body.mobilizer.default_q[i] for body, i in self.coordinates] + [0.0] * self.has_time
+        )
         scales = self._scales(length)
         draws = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 2, len(middle))) * scales
 
@@ -117,7 +121,8 @@ class AbstractCoordinateConstraint(AbstractConstraint):
         """Return the scale of each coordinate: 1 of angles, and that of lengths [m] of others."""
         if length is None:
             length = self.system.default_length_scale if self.is_adopted else 1.0
-        return np.array([1.0 if _is_angle(body, i) else length for body, i in self.coordinates])
+        found = [1.0 if _is_angle(body, i) else length for body, i in self.coordinates]
+        return np.array(found + [1.0] * self.has_time)
 
     # ------------------------------------------------------------------ in a State
 
@@ -135,17 +140,18 @@ def _is_angle(body: MobilizedBody, i: int) -> bool:
     return any(mobilizer.axes(mobilizer.default_q)[i][:3])
 
 
-def _pairs(coordinates: Any, what: str) -> list[tuple[Any, Any]]:
+def _pairs(given: Any, what: str, name: str = "coordinates") -> list[tuple[Any, Any]]:
     try:
-        pairs = [_pair(item) for item in coordinates]
+        pairs = [_pair(item) for item in given]
     except (TypeError, ValueError):
         pairs = []
     if not pairs:
         raise ShapeError(
-            f"the coordinates of {what}: not coordinates, or pairs of a body and a number",
+            f"the {name} of {what}: not coordinates, or pairs of a body and a number",
             "one or more",
-            short_repr(coordinates),
-            "write [(first, 0), (second, 0)], for the first q of two joints",
+            short_repr(given),
+            f"write [(first, 0), (second, 0)], for the first {'qu'[name == 'speeds']} of two "
+            "joints",
         )
     return pairs
 
@@ -157,7 +163,13 @@ def _pair(item: Any) -> tuple[Any, Any]:
     return body, index
 
 
-def _checked_index(body: MobilizedBody, index: Any, what: str) -> int:
+def checked_index(body: MobilizedBody, index: Any, what: str) -> int:
+    """Return the index of a q that the joint of a body has, with Euler angles or without.
+
+    Raises
+    ------
+    ConstraintError
+    """
     number = whole_number(index)
     count = max(body.mobilizer.nq, body.mobilizer.with_euler_angles().nq)
     if number is None or not 0 <= number < count:
@@ -168,6 +180,23 @@ def _checked_index(body: MobilizedBody, index: Any, what: str) -> int:
             f"its joint is a {body.mobilizer!r}: count its q from 0",
         )
     return number
+
+
+def checked_pairs(
+    given: Any,
+    what: str,
+    check: Callable[[MobilizedBody, Any, str], int] = checked_index,
+    name: str = "coordinates",
+) -> tuple[tuple[MobilizedBody, int], ...]:
+    """Return coordinates, or speeds, as bodies of one matter with indices.
+
+    Raises
+    ------
+    ShapeError, UnknownBodyError, ConstraintError
+    """
+    pairs = _pairs(given, what, name)
+    checked_bodies(tuple(body for body, _ in pairs), what)
+    return tuple((body, check(body, i, what)) for body, i in pairs)
 
 
 @final
@@ -391,3 +420,67 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
     def _calc_value(self, x: Array) -> float:
         found = checked_result([self.function(x)], (1,), "the function", self)
         return float(found[0])
+
+
+@final
+class PrescribedMotionConstraint(AbstractCoordinateConstraint):
+    """One q of a joint is a function of time. One error: q minus f(t) [rad or m].
+
+    A force on the u of the joint holds it, the multiplier; a motion of a body instead, as
+    `Sinusoid`, takes its u out of the equations.
+
+    Parameters
+    ----------
+    body : MobilizedBody
+        The body of the joint.
+    function : AbstractFunction
+        f, with its derivatives.
+    index : int, optional
+        The index of the q, from 0.
+
+    Raises
+    ------
+    UnknownBodyError, ConstraintError, ShapeError, WrongTypeError
+
+    Examples
+    --------
+    >>> from stagecache import Stage
+    >>> from stagecache.multibody import Linear, MultibodySystem, Pin, PrescribedMotionConstraint
+    >>> system = MultibodySystem()
+    >>> wheel = system.matter.add_body("wheel", system.matter.ground, Pin())
+    >>> motor = PrescribedMotionConstraint(wheel, Linear(2.0, 0.1))
+    >>> _ = system.add(motor, "motor")
+    >>> state = system.new_state()
+    >>> state.time = 0.2
+    >>> system.realize(state, Stage.VELOCITY)
+    >>> motor.error(state), motor.error_rate(state)
+    (array([-0.5]), array([-2.]))
+    """
+
+    num_errors: ClassVar[int] = 1
+    has_time = True
+
+    def __init__(self, body: MobilizedBody, function: AbstractFunction, *, index: int = 0) -> None:
+        super().__init__([(body, index)])
+        if not isinstance(function, AbstractFunction):
+            raise wrong_type(
+                function,
+                f"the function of {self}",
+                "an AbstractFunction, as Linear(2.0)",
+                "write Linear(rate, start), or a subclass of AbstractFunction",
+            )
+        self.function = function
+
+    def calc_error(self, x: Array) -> Any:
+        """Return the difference, for q and the time."""
+        q, time = x.tolist()
+        return q - self.function.value(time)
+
+    def calc_jacobian(self, x: Array) -> Any:
+        """Return the derivatives by q and the time."""
+        return [[1.0, -self.function.first(float(x[1]))]]
+
+    def calc_bias(self, x: Array, rates: Array) -> Any:
+        """Return the second derivative along the rates."""
+        time, rate = float(x[1]), float(rates[1])
+        return [-self.function.second(time) * rate * rate]

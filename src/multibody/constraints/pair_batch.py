@@ -34,7 +34,7 @@ from typing import Any, final
 
 import numpy as np
 
-from stagecache.multibody.constraints.batch import DENSE, AbstractBatch, Members
+from stagecache.multibody.constraints.batch import DENSE, AbstractPositionBatch, Members
 from stagecache.multibody.geometry.spatial import Array, cross, velocities_at
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.tree.layout import TreeLayout
@@ -105,7 +105,7 @@ class Pairs(Members):
 
 
 @final
-class PairBatch(AbstractBatch):
+class PairBatch(AbstractPositionBatch):
     """Constraints of one class on pairs of bodies."""
 
     def calc_members(self, enabled: Sequence[Any], layout: TreeLayout) -> Pairs:
@@ -166,12 +166,25 @@ class PairBatch(AbstractBatch):
     def calc_jacobian(self, state: State) -> Any:
         """Return the power by u (k m, nu): for u that move only one of the bodies."""
         signs, axes = self.members(state).signs, self.matter.axes(state)
-        forces = self.ground_jacobian(state).reshape(-1, 6)
-        if len(axes) <= DENSE:
-            return forces @ axes.T * signs
-        from scipy.sparse import csr_array  # noqa: PLC0415  # it takes a while
+        return power_by_u(self.ground_jacobian(state).reshape(-1, 6), axes, signs)
 
-        rows, columns = np.nonzero(signs)
-        values = np.einsum("ij,ij->i", forces[rows], axes[columns]) * signs[rows, columns]
-        starts = np.searchsorted(rows, np.arange(len(forces) + 1))
-        return csr_array((values, columns, starts), shape=signs.shape)
+
+def power_by_u(forces: Array, axes: Array, signs: Array) -> Any:
+    """Return the power by u of forces on bodies 2 and -forces on bodies 1, (rows, nu).
+
+    Parameters
+    ----------
+    forces : (rows, 6) float
+        Moments and forces, about the origin of the ground.
+    axes : (nu, 6) float
+    signs : (rows, nu) float
+        1 for u that move only body 2, -1 for those that move only body 1, else 0.
+    """
+    if len(axes) <= DENSE:
+        return forces @ axes.T * signs
+    from scipy.sparse import csr_array  # noqa: PLC0415  # it takes a while
+
+    rows, columns = np.nonzero(signs)
+    values = np.einsum("ij,ij->i", forces[rows], axes[columns]) * signs[rows, columns]
+    starts = np.searchsorted(rows, np.arange(len(forces) + 1))
+    return csr_array((values, columns, starts), shape=signs.shape)

@@ -12,7 +12,7 @@ import numpy as np
 
 from stagecache.multibody.constraints.batch import require_same_for_many
 from stagecache.multibody.constraints.checks import checked_pair
-from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
+from stagecache.multibody.constraints.constraint import AbstractPositionConstraint, gives
 from stagecache.multibody.constraints.derived import (
     check_at,
     default_pose,
@@ -34,7 +34,7 @@ from stagecache.system.declare.cached import cached
 _LAST_ROW: Final = (0.0, 0.0, 0.0, 1.0)  # of a homogeneous matrix
 
 
-class AbstractPairConstraint(AbstractConstraint):
+class AbstractPairConstraint(AbstractPositionConstraint):
     """A constraint on two bodies. Write a subclass for one of your own.
 
     It has `num_errors` and `calc_error`; and `calc_jacobian` and `calc_bias`, which are derived

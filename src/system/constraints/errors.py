@@ -657,6 +657,11 @@ def _errors(
 ) -> Callable[[Compute], ErrorDeclaration]:
     if not callable(size):
         size = require_count(size, 0, f"{what}(size=...)")
+    if parts is not None:
+        hint = "write parts=lambda self, state: ..."
+        require_callable(
+            parts, f"{what}(parts=...)", "a function of the subsystem and a State", hint
+        )
     switch = check_enabling(enabled, what)
     return decorator(
         what,
@@ -701,8 +706,6 @@ def position_error(
     ------
     OutOfRangeError, WrongTypeError, DeclarationError, ComputeSignatureError
     """
-    if parts is not None:
-        check_compute(parts, "position_error(parts=...)")
     kinds = (QERR, UERR, UDOTERR)
     return _errors("position_error", kinds, size, prerequisites, enabled, parts=parts)
 
@@ -712,6 +715,7 @@ def velocity_error(
     size: Size = 1,
     prerequisites: Prerequisites | None = None,
     enabled: Enabling = None,
+    parts: Parts | None = None,
 ) -> Callable[[Compute], ErrorDeclaration]:
     """Declare errors of velocity, as `position_error` does: rows in uerr and udoterr.
 
@@ -719,7 +723,7 @@ def velocity_error(
     ------
     DeclarationError, OutOfRangeError, WrongTypeError
     """
-    return _errors("velocity_error", (UERR, UDOTERR), size, prerequisites, enabled)
+    return _errors("velocity_error", (UERR, UDOTERR), size, prerequisites, enabled, parts=parts)
 
 
 def acceleration_error(
@@ -727,6 +731,7 @@ def acceleration_error(
     size: Size = 1,
     prerequisites: Prerequisites | None = None,
     enabled: Enabling = None,
+    parts: Parts | None = None,
 ) -> Callable[[Compute], ErrorDeclaration]:
     """Declare errors of acceleration, as `position_error` does: rows in udoterr.
 
@@ -734,7 +739,7 @@ def acceleration_error(
     ------
     DeclarationError, OutOfRangeError, WrongTypeError
     """
-    return _errors("acceleration_error", (UDOTERR,), size, prerequisites, enabled)
+    return _errors("acceleration_error", (UDOTERR,), size, prerequisites, enabled, parts=parts)
 
 
 def normalization_error(

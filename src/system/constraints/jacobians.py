@@ -99,6 +99,17 @@ def jacobian_of(
     by: str = "u",
 ) -> Matrix:
     """Return the Jacobian of some rows of a vector of errors, in order; by default of all."""
+    return _stacked(*parts_of(state, table, kind, rows, by))
+
+
+def parts_of(
+    state: Any,
+    table: ConstraintTable,
+    kind: VectorKind,
+    rows: NDArray[np.intp] | None = None,
+    by: str = "u",
+) -> tuple[list[tuple[int, Matrix]], tuple[int, int]]:
+    """Return the parts of that Jacobian, each with its first row in it, and its shape."""
     whole = state._contents.pools.whole
     if rows is None:
         rows = np.arange(len(whole[kind.name]))
@@ -123,7 +134,7 @@ def jacobian_of(
             count = place.stop - place.start
             parts.append((start, numerical[at : at + count]))
             at += count
-    return _stacked(parts, (len(rows), len(whole[by])))
+    return parts, (len(rows), len(whole[by]))
 
 
 def _numerical(state: Any, kind: VectorKind, sources: list[Source]) -> Vector:

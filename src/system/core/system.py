@@ -53,6 +53,7 @@ from stagecache.state.items.realization import new_variables
 from stagecache.state.refusals import check_subsystem, unknown_subsystem
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
+from stagecache.system.constraints import products
 from stagecache.system.core.hooks import HookRecords
 from stagecache.system.core.realizing import Schedule
 from stagecache.system.core.scheduling import schedule_of
@@ -63,6 +64,7 @@ from stagecache.system.declare.declaration import source_of
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.trigger_rows import TriggerRows
 from stagecache.system.declare.units import declared_units
+from stagecache.system.dynamics.projected import projected_m_inv
 from stagecache.system.events.default_subsystem import DefaultSystemSubsystem, kind_name
 from stagecache.system.events.dispatcher import EventDispatcher
 from stagecache.system.events.events import Event, EventCause, EventTriggerInfo
@@ -798,6 +800,107 @@ class System:
     def multiply_by_n_pinv_transpose(self, state: State, fu: ArrayLike) -> Vector:
         """Return pinv(N)' fu: forces on q from forces on u. As `multiply_by_n`."""
         return operators.multiply_by_n_pinv_transpose(self._require_own(state), fu)
+
+    # ------------------------------------------------------------------ Jacobians of constraints
+
+    def multiply_by_g(self, state: State, udot: ArrayLike) -> Vector:
+        """Return G udot: acceleration errors without their bias. Cost O(numbers in G).
+
+        G has the derivatives of all rows of udoterr by udot, (nudoterr, nu). It is not formed: the
+        Jacobian of each constraint, or of those that are computed together, is multiplied.
+
+        Parameters
+        ----------
+        state : State
+            Realized to Velocity or further.
+        udot : array_like
+            Array of shape (nu,) or (nu, k); empty for zeros.
+
+        Returns
+        -------
+        ndarray
+            Array of shape (nudoterr,) or (nudoterr, k).
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
+        ShapeError, NotANumberError
+        KinematicsError
+            A Jacobian has to be computed by differences, but N is not known.
+        """
+        return products.multiply(self._require_own(state), "g", udot)
+
+    def multiply_by_g_transpose(self, state: State, multipliers: ArrayLike) -> Vector:
+        """Return G' multipliers: forces on u of shape (nu,). As `multiply_by_g`."""
+        return products.multiply_transpose(self._require_own(state), "g", multipliers)
+
+    def multiply_by_v(self, state: State, u: ArrayLike) -> Vector:
+        """Return V u, by the derivatives V of all rows of uerr by u. As `multiply_by_g`."""
+        return products.multiply(self._require_own(state), "v", u)
+
+    def multiply_by_v_transpose(self, state: State, multipliers: ArrayLike) -> Vector:
+        """Return V' multipliers: forces on u of shape (nu,). As `multiply_by_g`."""
+        return products.multiply_transpose(self._require_own(state), "v", multipliers)
+
+    def multiply_by_p(self, state: State, u: ArrayLike) -> Vector:
+        """Return P u: the rates of position errors along N u. Needs Position. As `multiply_by_g`.
+
+        P has a row for each of qerr that restricts motion: all but those that only normalize q.
+        """
+        return products.multiply(self._require_own(state), "p", u)
+
+    def multiply_by_p_transpose(self, state: State, multipliers: ArrayLike) -> Vector:
+        """Return P' multipliers: forces on u of shape (nu,). As `multiply_by_p`."""
+        return products.multiply_transpose(self._require_own(state), "p", multipliers)
+
+    def calc_g(self, state: State) -> Vector:
+        """Return G as a dense array, (nudoterr, nu). As `multiply_by_g`."""
+        return products.dense(self._require_own(state), "g")
+
+    def calc_v(self, state: State) -> Vector:
+        """Return V as a dense array, (nuerr, nu). As `multiply_by_v`."""
+        return products.dense(self._require_own(state), "v")
+
+    def calc_p(self, state: State) -> Vector:
+        """Return P as a dense array of nu columns. As `multiply_by_p`."""
+        return products.dense(self._require_own(state), "p")
+
+    def calc_pq(self, state: State) -> Vector:
+        """Return P pinv(N), a dense array of nq columns: position errors by q. As `multiply_by_p`.
+
+        Along q that no u moves, as the length of a quaternion, its derivatives are 0.
+        """
+        return products.calc_pq(self._require_own(state))
+
+    def calc_constraint_acceleration_errors(self, state: State, udot: ArrayLike) -> Vector:
+        """Return G udot + bias: the acceleration errors that some udot would have.
+
+        Parameters and errors are as of `multiply_by_g`; nothing is written.
+        """
+        return products.acceleration_errors(self._require_own(state), udot)
+
+    def calc_projected_m_inv(self, state: State) -> Vector:
+        """Return G inv(M) G': the accelerations of constraints by multipliers of 1.
+
+        All u count as free, whatever prescribes them.
+
+        Parameters
+        ----------
+        state : State
+            Realized to Dynamics or further.
+
+        Returns
+        -------
+        ndarray
+            Array of shape (nudoterr, nudoterr), symmetric.
+
+        Raises
+        ------
+        WrongTypeError, ForeignStateError, TopologyVersionError, StageTooLowError
+        MassMatrixError
+            A constraint acts on a u without mass.
+        """
+        return projected_m_inv(self._require_own(state))
 
     # ------------------------------------------------------------------ prescribed motion
 

@@ -126,7 +126,7 @@ def multiply_by_n_pinv_transpose(state: State, fu: ArrayLike) -> Vector:
 def _multiply(state: State, values: ArrayLike, what: str, *, from_u: bool, is_pinv: bool) -> Vector:
     contents = _contents(state, Stage.POSITION, what)
     source, target = ("u", "q") if from_u else ("q", "u")
-    x = _checked(values, contents.size(source, None), source, what)
+    x = checked_rows(values, contents.size(source, None), source, what)
     found = np.zeros((contents.size(target, None), *x.shape[1:]))
     pairs = list(pairs_of(contents))  # all of them, before x is found to be empty
     if x.size == 0:
@@ -163,7 +163,7 @@ def _contents(state: State, needed: Stage, what: str) -> Any:
     return contents
 
 
-def _checked(values: ArrayLike, count: int, kind: str, what: str) -> Vector:
+def checked_rows(values: ArrayLike, count: int, kind: str, what: str) -> Vector:
     """Return the values as an array of floats, whose first dimension has the size of that kind."""
     array: Vector = converted(values, FLOAT, None, what)
     if array.ndim not in (1, 2) or len(array) not in (0, count):

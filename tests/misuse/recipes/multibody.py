@@ -11,9 +11,11 @@ from stagecache.multibody import (
     BallConstraint,
     BendStretch,
     Bushing,
+    ConstantAccelerationConstraint,
     ConstantAngleConstraint,
     ConstantCoordinateConstraint,
     ConstantOrientationConstraint,
+    ConstantSpeedConstraint,
     Coordinate,
     CoordinateCouplerConstraint,
     CustomForce,
@@ -36,18 +38,21 @@ from stagecache.multibody import (
     MobilityStop,
     MultibodySystem,
     NaturalCubicSpline,
+    NoSlip1DConstraint,
     OrientationSensors,
     Pin,
     Planar,
     PointInPlaneConstraint,
     PointOnLineConstraint,
     Polynomial,
+    PrescribedMotionConstraint,
     Reversed,
     RodConstraint,
     Screw,
     Sinusoid,
     SinusoidalSpeed,
     Slider,
+    SpeedCouplerConstraint,
     Steady,
     SteadySpeed,
     Transform,
@@ -358,6 +363,27 @@ RECIPES: Final[Recipes] = {
     ),
     "SteadySpeed": lambda _: call(SteadySpeed, 1.0),
     "SinusoidalSpeed": lambda _: call(SinusoidalSpeed, 1.0, 2.0),
+    "PrescribedMotionConstraint": lambda w: call(
+        PrescribedMotionConstraint, w.body, Linear(2.0)
+    ).but(index=[1, -1]),
+    "ConstantSpeedConstraint": lambda w: call(ConstantSpeedConstraint, w.body, 0.5).but(
+        index=[1, -1]
+    ),
+    "ConstantAccelerationConstraint": lambda w: call(
+        ConstantAccelerationConstraint, w.body, 0.5
+    ).but(index=[1, -1]),
+    "SpeedCouplerConstraint": lambda w: (
+        Call(
+            SpeedCouplerConstraint,
+            ([(w.matter.body("upper"), 0)], [(w.body, 0)]),
+            {"function": lambda x: x[0] - x[1], "gradient": lambda x: [1.0, -1.0]},
+        )
+        .but(speeds=[[], [(w.body, 5)], [(w.body, -1)], [(w.foreign.body, 0)], [w.body]])
+        .but(coordinates=[[(w.body, 5)], [(w.body, -1)], [(w.foreign.body, 0)], [w.body], 3])
+    ),
+    "NoSlip1DConstraint": lambda w: call(
+        NoSlip1DConstraint, w.matter.ground, [1, 0, 0], [0, 1, 0], w.body, w.matter.body("upper")
+    ),
     "Sinusoid": lambda _: call(Sinusoid, 1.0, 2.0),
     "Steady": lambda _: call(Steady, 1.0),
     "with_euler_angles": lambda w: call(with_euler_angles, w.matter, w.pose).but(

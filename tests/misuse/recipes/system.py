@@ -66,6 +66,11 @@ def product(name: str, size: str) -> Recipe:
     return lambda w: call(getattr(w.system, name), w.state, np.ones(getattr(w.state, size)))
 
 
+def of_constraints(name: str, *sizes: int) -> Recipe:
+    """Return a recipe of a product with a Jacobian of constraints, or of the matrix itself."""
+    return lambda w: call(getattr(w.multibody, name), w.pose, *map(np.ones, sizes))
+
+
 def variable(declare: Any) -> Recipe:
     """Return a recipe of a declaration of a variable."""
     return lambda _: call(declare, 1.0).but(
@@ -194,6 +199,20 @@ RECIPES: Final[Recipes] = {
     "System.invalidate_topology_cache": lambda w: call(w.system.invalidate_topology_cache),
     "System.is_same_system": lambda w: call(w.system.is_same_system, w.system),
     "System.multiply_by_n": product("multiply_by_n", "nu"),
+    "System.multiply_by_g": of_constraints("multiply_by_g", 2),
+    "System.multiply_by_v": of_constraints("multiply_by_v", 2),
+    "System.multiply_by_p": of_constraints("multiply_by_p", 2),
+    "System.multiply_by_g_transpose": of_constraints("multiply_by_g_transpose", 0),
+    "System.multiply_by_v_transpose": of_constraints("multiply_by_v_transpose", 0),
+    "System.multiply_by_p_transpose": of_constraints("multiply_by_p_transpose", 0),
+    "System.calc_g": of_constraints("calc_g"),
+    "System.calc_v": of_constraints("calc_v"),
+    "System.calc_p": of_constraints("calc_p"),
+    "System.calc_pq": of_constraints("calc_pq"),
+    "System.calc_projected_m_inv": of_constraints("calc_projected_m_inv"),
+    "System.calc_constraint_acceleration_errors": of_constraints(
+        "calc_constraint_acceleration_errors", 2
+    ),
     "System.multiply_by_n_transpose": product("multiply_by_n_transpose", "nq"),
     "System.multiply_by_n_pinv": product("multiply_by_n_pinv", "nq"),
     "System.multiply_by_n_pinv_transpose": product("multiply_by_n_pinv_transpose", "nu"),
