@@ -658,10 +658,7 @@ def _errors(
     if not callable(size):
         size = require_count(size, 0, f"{what}(size=...)")
     if parts is not None:
-        hint = "write parts=lambda self, state: ..."
-        require_callable(
-            parts, f"{what}(parts=...)", "a function of the subsystem and a State", hint
-        )
+        check_compute(parts, f"{what}(parts=...)")
     switch = check_enabling(enabled, what)
     return decorator(
         what,
@@ -721,7 +718,7 @@ def velocity_error(
 
     Raises
     ------
-    DeclarationError, OutOfRangeError, WrongTypeError
+    DeclarationError, OutOfRangeError, WrongTypeError, ComputeSignatureError
     """
     return _errors("velocity_error", (UERR, UDOTERR), size, prerequisites, enabled, parts=parts)
 
@@ -737,7 +734,7 @@ def acceleration_error(
 
     Raises
     ------
-    DeclarationError, OutOfRangeError, WrongTypeError
+    DeclarationError, OutOfRangeError, WrongTypeError, ComputeSignatureError
     """
     return _errors("acceleration_error", (UDOTERR,), size, prerequisites, enabled, parts=parts)
 
@@ -768,7 +765,7 @@ def normalization_error(
     Raises
     ------
     ComputeSignatureError
-    OutOfRangeError, WrongTypeError, DeclarationError
+    OutOfRangeError, WrongTypeError, DeclarationError, ComputeSignatureError
     """
     what = "normalization_error"
     if jacobian is not None:
