@@ -59,6 +59,7 @@ nitpick_ignore_regex = [
     ),
     ("py:class", r"Contents|Journal|context manager|mapping|handle to strategy"),
     ("py:class", r"hypothesis\..+|stagecache\.(multibody|testing)\.[\w.]+"),
+    ("py:class", r"stagecache\.system\.declare\.groups\.Group"),
     ("py:class", r"stagecache\.(state\.partition\.AbstractPartition|system\.core\.system\.Part)"),
     ("py:class", r"stagecache\.study\.ensemble\.results\.(AbstractStore|Ensemble)"),
     ("py:class", r"optional|\d|[kmns]"),  # of a type: (n, 3) array_like, optional; float [s]

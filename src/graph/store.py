@@ -598,6 +598,13 @@ class Store:
         for n in reversed(queue):  # if this is cut short, the entry itself was not invalidated
             marks[n] = ~self.clock if marks[n] > COMPUTING else VOID
 
+    def void(self, node: int) -> None:
+        """Let only a computation or a mark make an entry valid again, and leave its dependents."""
+        if self.journal is not None:
+            self.note(node)
+        if self.marks[node] > COMPUTING:
+            self.marks[node] = ~self.clock
+
     def invalidate_all(self) -> None:
         """Make every entry invalid. Cost O(nodes)."""
         if self.journal is not None:

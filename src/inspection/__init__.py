@@ -5,6 +5,7 @@ from stagecache.inspection.explain.explanation import Cause, CauseKind, Explanat
 from stagecache.inspection.explain.impact import Impact
 from stagecache.inspection.strict.reads import OverDeclared, ReadLog, UndeclaredRead
 from stagecache.inspection.strict.strict import strict, verify
+from stagecache.inspection.strict.uncached import uncached
 from stagecache.inspection.trace.events import (
     AbstractTraceEvent,
     ComputationEvent,
@@ -37,5 +38,6 @@ __all__ = [
     "WriteEvent",
     "compare",
     "strict",
+    "uncached",
     "verify",
 ]

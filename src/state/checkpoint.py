@@ -26,7 +26,6 @@ from stagecache.state.items.layout import Layout
 from stagecache.state.items.realization import Realization
 from stagecache.state.items.stage_machine import MODEL, TOPOLOGY, StageMachine
 from stagecache.state.stage import Stage
-from stagecache.state.values.values import independent_copy, seal
 
 
 class HasContents(GoesBack, Protocol):
@@ -84,12 +83,7 @@ class Snapshot:
     def of(cls, contents: Contents) -> "Snapshot":
         """Return the snapshot of a State now; values handed out to be changed are sealed."""
         realization = contents.realization
-        contents.pools.seal_reached(Stage.INFINITY, None)
-        values = realization.store.values
-        for node in contents.handed_out:  # somebody may have them, or slices of them
-            values[node] = independent_copy(values[node])
-            seal(values[node])
-        contents.handed_out.clear()
+        contents.detach()
         realization.share()
         return cls(
             realization,

@@ -183,8 +183,25 @@ class State(AbstractPartition):
 
     @property
     def is_frozen(self) -> bool:
-        """True if it came from `frozen`."""
+        """True if it came from `frozen`, or `freeze` was called."""
         return self._contents.guard is FROZEN
+
+    def freeze(self) -> None:
+        """Refuse writes and computations from now on, as in a copy by `frozen`, until `unfreeze`.
+
+        Values that were handed out for writing are detached, as by `checkpoint`; but a slice of a
+        view of q, u or z stays writable. No effect if it is frozen.
+
+        Raises
+        ------
+        ReadOnlyError
+            It is the default State of a System or of an older topology, or something is computed.
+        """
+        self._contents.freeze()
+
+    def unfreeze(self) -> None:
+        """Allow writes and computations again. No effect if the State is not frozen."""
+        self._contents.unfreeze()
 
     def checkpoint(self) -> Checkpoint:
         """Return a mark to which `rollback` goes back, any number of times.
@@ -439,6 +456,19 @@ class State(AbstractPartition):
         """
         stage = check_stage(stage, Stage.TOPOLOGY, Stage.INFINITY, "invalidate_all()")
         self._contents.invalidate_explicitly(stage)
+
+    def discard_cache(self) -> None:
+        """Make all stale that can be computed, and take the State back to Model if it is further.
+
+        Variables keep their values, and their versions but for those of the stages. Values that
+        hooks stored by hand at Topology or Model stay. Cost O(entries).
+
+        Raises
+        ------
+        ReadOnlyError
+            The State must not be changed now.
+        """
+        self._contents.discard_cache()
 
     @property
     def stage_versions(self) -> tuple[int, ...]:

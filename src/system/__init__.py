@@ -16,6 +16,7 @@ from stagecache.system.declare.auto_update import auto_update
 from stagecache.system.declare.cached import cached
 from stagecache.system.declare.declaration import AbstractDeclaration
 from stagecache.system.declare.families import Family
+from stagecache.system.declare.groups import ALL
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import (
     discrete,
@@ -66,6 +67,7 @@ from stagecache.system.projection.options import (
 from stagecache.system.statistics import SystemStatistics
 
 __all__ = [
+    "ALL",
     "AbstractDeclaration",
     "AbstractEventHandler",
     "AbstractEventReporter",

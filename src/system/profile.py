@@ -37,6 +37,7 @@ from stagecache.state.handles import (
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.core.system import System
+from stagecache.system.hints.hints import precise_hint
 
 MOST_SHOWN: Final = 10
 
@@ -360,6 +361,9 @@ class Adviser:
         parts = {name: self._writes[name].parts for name in changed}
         above = self._prerequisites(tally)
         read = {*tally.read.values()}
+        precise = precise_hint(tally.handle, tally.read)
+        if precise:
+            return f"It read nothing but {', '.join(sorted(read))}: if it never does, {precise}"
         nameless = [name for item, name in tally.read.items() if isinstance(item, str)]
         unread = [name for name in changed if name in above and not parts[name] & read]
         if unread and not nameless:

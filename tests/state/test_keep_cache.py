@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import CacheEntry, Stage, State
+from stagecache import CacheEntry, Stage, State, Subsystem, System
 from stagecache.errors import ReadOnlyError
 from stagecache.state.handles import Vector
 from tests.oracle.observation import observe
@@ -197,3 +197,61 @@ def test_a_frozen_state_has_free_copies() -> None:
         assert p.tip(twin) == 2.0
     with pytest.raises(ReadOnlyError):
         p.length.set(frozen, 4.0)
+
+
+# ---------------------------------------------------------------------- in place
+
+
+def test_a_state_is_frozen_in_place_and_free_again() -> None:
+    p = Pendulum()
+    tip = p.tip(p.state)
+    view = p.state.upd_q()
+    p.tip(p.state)
+    p.state.freeze()
+    p.state.freeze()
+    assert p.state.is_frozen
+    assert not view.flags.writeable
+    assert not p.state.copy(keep_cache=True).is_frozen
+    with pytest.raises(ReadOnlyError, match=r"state\.unfreeze"):
+        p.length.set(p.state, 4.0)
+    assert p.tip(p.state) == tip
+    p.state.unfreeze()
+    p.state.unfreeze()
+    p.length.set(p.state, 4.0)
+    assert p.tip(p.state) != tip
+
+
+def test_a_value_that_was_handed_out_is_detached_by_freezing() -> None:
+    state = State()
+    state.add_subsystem()
+    value = state[0].allocate_discrete_variable(Stage.REPORT, [1.0])
+    handed = value.upd(state)
+    state.freeze()
+    handed.append(2.0)
+    assert value(state) == [1.0]
+
+
+def test_unfreezing_does_not_free_the_default_state() -> None:
+    system = System(Subsystem())
+    default = system.realize_topology()
+    with pytest.raises(ReadOnlyError):
+        default.freeze()
+    default.unfreeze()
+    with pytest.raises(ReadOnlyError):
+        default.discard_cache()
+
+
+def test_one_call_makes_all_stale_that_can_be_computed() -> None:
+    p = Pendulum()
+    tip, length = p.tip(p.state), p.length(p.state)
+    version = p.length.version(p.state)
+    p.state.discard_cache()
+    assert p.state.stage == Stage.MODEL
+    assert not p.tip.is_valid(p.state)
+    assert (p.length(p.state), p.length.version(p.state)) == (length, version)
+    realize(p.state, Stage.POSITION)
+    assert p.tip(p.state) == tip
+    assert p.calls == 2
+    p.state.freeze()
+    with pytest.raises(ReadOnlyError):
+        p.state.discard_cache()

@@ -6,6 +6,8 @@ of the entry itself::
     prerequisites   what is named; of q, u and z also a part of what is named, and a whole of
                     which all parts are
     stage           what becomes stale together with it, or with an earlier one
+    ALL             where the time and all q, u and z are named: what is computed from these, and
+                    from other variables that are named
 
 It is not enough that something else that is declared depends on the same variable::
 
@@ -21,6 +23,7 @@ from typing import Any, final
 
 from attrs import frozen
 
+from stagecache.graph.evaluation import NO_FUNCTION
 from stagecache.state.contents.causes import entries_upstream
 from stagecache.state.contents.observer import Item
 from stagecache.state.handles import (
@@ -64,6 +67,9 @@ def gap_of(realization: Realization, entry: CacheEntry[Any], items: Sequence[Ite
             latest = max(latest, latest_source(realization, item))
             if isinstance(item, CacheEntry) and item.available_from > entry.available_from:
                 stages.append(item.available_from)
+        elif isinstance(item, CacheEntry) and item.available_from > entry.available_from:
+            stages.append(item.available_from)
+            latest = max(latest, item.available_from)
     if not handles and not stages:
         return None
     return Gap(tuple(handles), max(stages, default=None), latest)
@@ -93,7 +99,7 @@ class Declared:
         if handle in self.handles:
             return True
         if isinstance(handle, CacheEntry):
-            return (
+            return self._covers_as_all(handle) or (
                 handle.available_from <= self._entry.available_from
                 and latest_source(self._realization, handle) <= self._entry.available_from
             )
@@ -102,6 +108,24 @@ class Declared:
         if written_stage(handle) <= self._entry.available_from:
             return True
         return isinstance(handle, AbstractContinuousVariable) and self._covers_vector(handle)
+
+    def _covers_as_all(self, entry: CacheEntry[Any]) -> bool:
+        """Return True if it names time, q, u and z, and all else from which that is computed.
+
+        Then no write leaves it valid, whatever the entries in between compare.
+        """
+        realization = self._realization
+        if not self.handles.issuperset(realization.layout.variables.values()):
+            return False
+        structure = realization.store.structure
+        for above in entries_upstream(realization, entry):
+            if realization.layout.functions[above._node] is NO_FUNCTION:
+                return False  # its value is stored by hand
+            keys = [structure.keys[node] for node in structure.prerequisites[above._node]]
+            variables = [k for k in keys if isinstance(k, AbstractHandle)]
+            if not all(self.covers(k) for k in variables if not isinstance(k, CacheEntry)):
+                return False
+        return True
 
     def _covers_vector(self, variable: AbstractContinuousVariable) -> bool:
         layout = self._realization.layout

@@ -50,6 +50,7 @@ from stagecache.state.handles import (
 from stagecache.state.items.layout import WriteSet
 from stagecache.state.items.realization import Realization
 from stagecache.state.items.stage_machine import (
+    INFINITY,
     INSTANCE,
     MODEL,
     POSITION,
@@ -425,6 +426,50 @@ class Contents:
         """Raise `ReadOnlyError` if nothing may be computed, either."""
         if self._guard is FROZEN:
             self.require_unguarded(what)
+
+    def detach(self) -> None:
+        """Detach values that were handed out: seal views, and replace other values by copies."""
+        self.pools.seal_reached(INFINITY, None)
+        values = self.realization.store.values
+        for node in self.handed_out:  # somebody may have them, or slices of them
+            values[node] = independent_copy(values[node])
+            seal(values[node])
+        self.handed_out.clear()
+
+    def freeze(self) -> None:
+        """Write nothing and compute nothing from now on."""
+        if self._guard is FROZEN:
+            return
+        if self.realization.is_torn:
+            self.mend()
+        self.require_unguarded("freeze()")
+        self.detach()
+        self.guard = FROZEN
+
+    def unfreeze(self) -> None:
+        """Undo `freeze`."""
+        if self._guard is FROZEN:
+            self.guard = None
+
+    def forget_value(self, entry: CacheEntry[Any]) -> None:
+        """Let the next read of an entry compute it, if it can be computed now."""
+        self.require(entry)
+        functions = self.realization.layout.functions
+        if self._guard is not FROZEN and functions[entry._node] is not NO_FUNCTION:
+            self.realization.store.void(entry._node)
+
+    def discard_cache(self) -> None:
+        """Take stages above Model back, and make all stale that can be computed."""
+        what = "discard_cache()"
+        self.require_unguarded(what)
+        self.invalidate_explicitly(Stage.INSTANCE)
+        functions = self.realization.layout.functions
+        nodes = [node for node, function in enumerate(functions) if function is not NO_FUNCTION]
+        around_write(self.observers, what, nodes, partial(self._void, nodes))
+
+    def _void(self, nodes: list[int]) -> None:
+        for node in nodes:
+            self.realization.store.void(node)
 
     def outdate(self, change: str) -> None:
         """Refuse writes and computations from now on: the System has changed."""
@@ -981,6 +1026,8 @@ class Contents:
     def read_stale(self, entry: CacheEntry[Any]) -> Any:
         """Return the value of an entry, computed if it is not valid; or raise why it cannot be."""
         if self.observers:
+            for observer in self.observers:
+                observer.reading(entry)
             return self._read_observed(entry, self._read_stale)
         return self._read_stale(entry)
 

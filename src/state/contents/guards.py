@@ -28,7 +28,8 @@ COMPUTING: Final = Guard(
 )
 FROZEN: Final = Guard(
     "a frozen State, in which nothing is written and nothing computed",
-    "realize it and read the entry before frozen(); or use frozen_state.copy(keep_cache=True)",
+    "realize it and read the entry before that; or use frozen_state.copy(keep_cache=True), or "
+    "state.unfreeze()",
 )
 OUTDATED: Final = Guard(
     "a State of an older topology of its System, which was changed since",

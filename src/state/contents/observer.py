@@ -21,7 +21,7 @@ Item = AbstractHandle | Stage
 class Observer:
     """An observer of one State or Graph.
 
-    Some methods are called after an operation, some instead of it: these call it. Any thread may
+    Most methods are called after an operation, some instead of it: these call it. Any thread may
     call them, also one that has begun before observation ended.
     """
 
@@ -47,6 +47,9 @@ class Observer:
         """Note a read of a computed vector or of weights, or of the part of a subsystem."""
         stage = kind.read if kind.invalidates is None else kind.invalidates
         self.read((stage,), title)
+
+    def reading(self, entry: CacheEntry[Any]) -> None:
+        """Note that an entry is going to be read, before it is known whether it is valid."""
 
     def read_valid(self, entry: CacheEntry[Any]) -> None:
         """Note a read of an entry that is valid."""

@@ -364,7 +364,7 @@ class BiasDeclaration(AbstractCompanion):
         super().__init__(of, compute, UDOTERR, prerequisites)
         self.role = "bias"
         self.computed_by = Stage.INFINITY
-        self.available_from = Stage.VELOCITY if prerequisites is None else None
+        self.available_from = Stage.VELOCITY if self.prerequisites is None else None
 
     def fits(self, declared: AbstractDeclaration[Any]) -> bool:
         """Tell whether these are errors with a row of udoterr, their first or a later one."""

@@ -85,7 +85,9 @@ def cached(
     prerequisites : tuple or callable
         The declared items on which it depends; or a function ``(self)``, with a count
         ``(self, i)``, that returns handles, also of other subsystems, called when the topology is
-        realized. A family that is named in a tuple stands for all its items.
+        realized. A family that is named in a tuple stands for all its items, and a group such as
+        ``self.other.all_parameters`` for its variables. `stagecache.system.ALL` in place of the
+        tuple stands for all that can be written.
     available_from : Stage, optional
         The first stage at which it can be computed, Topology to Report. It is stale when that stage
         changes. The default is the lowest at which all prerequisites can be read.

@@ -21,6 +21,7 @@ from stagecache.system.declare.declaration import (
     check_prerequisites,
     resolve,
 )
+from stagecache.system.declare.groups import ALL
 from stagecache.system.declare.trigger_rows import TriggerRow
 
 D = TypeVar("D")
@@ -158,7 +159,12 @@ class AbstractComputation(AbstractDeclaration[CacheEntry[T]]):
         computed_by: Stage = Stage.INFINITY,
         default: Stage | None = None,
     ) -> None:
-        """Set the attributes; without prerequisites, all of the stage `default` is one."""
+        """Set the attributes; without prerequisites, all of the stage `default` is one.
+
+        That is also what ALL means for it: a write that leaves its stage leaves its value.
+        """
+        if default is not None and isinstance(prerequisites, tuple) and ALL in prerequisites:
+            prerequisites = None
         self.compute = compute
         self.prerequisites = prerequisites
         self.computed_by = computed_by

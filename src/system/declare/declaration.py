@@ -22,6 +22,7 @@ from stagecache.state.allocation import Attempt
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import NO_NUMBER, AbstractHandle, CacheEntry, ContinuousElement
 from stagecache.state.stage import Stage
+from stagecache.system.declare.groups import Group
 from stagecache.system.declare.trigger_rows import TriggerRow
 
 H = TypeVar("H")
@@ -213,14 +214,16 @@ def declared_attempt(contents: Contents, handle: AbstractHandle) -> Attempt:
     return Attempt(contents, handle._owner.index, handle, is_declared=True)
 
 
-Prerequisite = AbstractDeclaration[Any] | AbstractHandle | Iterable[AbstractHandle]
-Prerequisites = Sequence[Prerequisite] | Callable[[Any], Iterable[Prerequisite]]
-FamilyPrerequisites = Sequence[Prerequisite] | Callable[[Any, int], Iterable[Prerequisite]]
+Prerequisite = AbstractDeclaration[Any] | AbstractHandle | Group | Iterable[AbstractHandle]
+Prerequisites = Group | Sequence[Prerequisite] | Callable[[Any], Iterable[Prerequisite]]
+FamilyPrerequisites = Group | Sequence[Prerequisite] | Callable[[Any, int], Iterable[Prerequisite]]
 AnyPrerequisites = Prerequisites | FamilyPrerequisites
 
 
 def check_prerequisites(prerequisites: P, what: str) -> P:
-    """Return prerequisites as they were given, a list as a tuple."""
+    """Return prerequisites as they were given, a list or a single group as a tuple."""
+    if isinstance(prerequisites, Group):
+        return (prerequisites,)  # type: ignore[return-value]  # of the same kind
     if prerequisites is None or (
         callable(prerequisites)
         and not isinstance(prerequisites, AbstractDeclaration | AbstractHandle)
@@ -243,6 +246,8 @@ def resolve(prerequisites: AnyPrerequisites, handle: AbstractHandle) -> tuple[Ab
     else:
         function: Any = prerequisites
         named = function(*arguments(handle))
+        if isinstance(named, Group):
+            named = (named,)
         if not isinstance(named, Iterable):
             raise WrongTypeError(
                 f"{handle}: the function of its prerequisites does not return a tuple of them",
@@ -251,15 +256,21 @@ def resolve(prerequisites: AnyPrerequisites, handle: AbstractHandle) -> tuple[Ab
                 "write a comma after a single one: lambda self: (self.pendulum.tip,)",
             )
     found: list[AbstractHandle] = []
+    groups: list[AbstractHandle] = []
     for item in named:
         if isinstance(item, AbstractDeclaration):
             found += _on_concrete_class(item, handle)
         elif isinstance(item, ContinuousElement):
             found += [item.variable] if item.variable not in found else []
+        elif isinstance(item, Group):
+            groups += item.handles(handle._owner)
         elif isinstance(item, AbstractHandle | str) or not isinstance(item, Iterable):
             found.append(item)  # type: ignore[arg-type]  # wrong types are refused later
         else:
             found += item
+    if groups:  # which may have variables in common, and some that are named as well
+        known = set(found)
+        found += [member for member in dict.fromkeys(groups) if member not in known]
     return tuple(found)
 
 

@@ -19,6 +19,7 @@ from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.declare.class_declarations import declarations_of
 from stagecache.system.declare.declaration import AbstractDeclaration
+from stagecache.system.declare.groups import Group
 
 if TYPE_CHECKING:
     from stagecache.system.core.system import System
@@ -154,6 +155,21 @@ class Subsystem:
     def time(self) -> TimeVariable:
         """The handle of the time of the State. Needs a System."""
         return self.system.time
+
+    @property
+    def all_parameters(self) -> Group:
+        """All its declared variables that invalidate Instance, as a prerequisite."""
+        return Group("all_parameters", self)
+
+    @property
+    def all_discrete(self) -> Group:
+        """All its declared discrete variables that invalidate a stage after Instance."""
+        return Group("all_discrete", self)
+
+    @property
+    def all_variables(self) -> Group:
+        """All its q, u and z, and all its declared discrete variables, as a prerequisite."""
+        return Group("all_variables", self)
 
     @property
     def _wholes(self) -> dict[str, ContinuousVariable]:

@@ -4,7 +4,7 @@ Names are those that the body of the class knows, where a tuple of them will do;
 from `self`: what is of another subsystem, through an attribute that leads to it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from stagecache.inspection.strict.coverage import Gap
@@ -13,7 +13,13 @@ from stagecache.state.stage import Stage
 from stagecache.system.constraints.errors import BiasDeclaration, JacobianDeclaration
 from stagecache.system.declare.cached import CachedDeclaration
 from stagecache.system.declare.computations import AbstractComputation
-from stagecache.system.declare.declaration import AbstractDeclaration, item_of, resolve
+from stagecache.system.declare.declaration import (
+    AbstractDeclaration,
+    AnyPrerequisites,
+    item_of,
+    resolve,
+)
+from stagecache.system.declare.groups import ALL
 from stagecache.system.declare.prescribed import AbstractPrescription
 from stagecache.system.declare.rows import AbstractRows
 from stagecache.system.declare.subsystem import Subsystem
@@ -50,6 +56,32 @@ def hint_of(entry: CacheEntry[Any], gap: Gap) -> str:
     return f"write @{_decorator(item)}({', '.join(arguments)})"
 
 
+def precise_hint(entry: CacheEntry[Any], read: Collection[Any]) -> str:
+    """Return the decorator to write in place of one with ALL, for what was read; else "".
+
+    It is also "" if something was read that is not declared: a vector that a stage guarantees.
+    """
+    found = None if entry._owner is None else _declaration_of(entry)
+    if found is None or not _names_all(found[1]):
+        return ""
+    handles = [
+        item for item in read if isinstance(item, AbstractHandle) and item._owner is not None
+    ]
+    if len(handles) < len(read):
+        return ""
+    declared, item = found
+    arguments = [] if declared is item else ["count=..."]
+    handles.sort(key=lambda handle: (handle.subsystem is not None, handle._node))
+    arguments.append(_argument(entry, declared, (), tuple(handles)))
+    if isinstance(item, CachedDeclaration):
+        arguments += _stages(item, Gap((), None, Stage.EMPTY))
+    return f"write @{_decorator(item)}({', '.join(arguments)})"
+
+
+def _names_all(item: AbstractComputation[Any]) -> bool:
+    return isinstance(item.prerequisites, tuple) and ALL in item.prerequisites
+
+
 def variant_of(entry: CacheEntry[Any]) -> str:
     """Return the name of an entry's decorator: "cached", "position_error" and so on."""
     found = None if entry._owner is None else _declaration_of(entry)
@@ -83,7 +115,7 @@ def _stages(item: AbstractComputation[Any], gap: Gap) -> list[str]:
     """Return the arguments for the stages of an entry, and those after them."""
     arguments = []
     needed = gap.stage
-    if gap.handles and item.available_from is None:
+    if gap.handles and item.available_from is None and not _names_all(item):
         needed = None  # it follows from the prerequisites
     available_from = item.available_from
     if needed is not None:
@@ -139,9 +171,22 @@ def _prerequisites(
     missing: tuple[AbstractHandle, ...],
 ) -> str:
     """Return the argument `prerequisites`, completed."""
-    named = item.prerequisites
+    return (
+        "prerequisites=ALL"
+        if _names_all(item)
+        else _argument(entry, declared, item.prerequisites, missing)
+    )
+
+
+def _argument(
+    entry: CacheEntry[Any],
+    declared: AbstractDeclaration[Any],
+    named: AnyPrerequisites | None,
+    missing: tuple[AbstractHandle, ...],
+) -> str:
+    """Return the argument `prerequisites` of what is named, and what is missing."""
     added = [_name_in_class(declared, handle) for handle in missing]
-    is_family = declared is not item
+    is_family = declared is not item_of(declared)
     if (named is None or isinstance(named, tuple)) and None not in added and not is_family:
         before = [_declared_name(declared, name) for name in named or ()]
         names = [*before, *[name for name in added if name is not None]]

@@ -11,6 +11,7 @@ from stagecache.inspection.strict.reads import OverDeclared
 from stagecache.inspection.strict.strict import strict
 from stagecache.state.handles import CacheEntry
 from stagecache.system.core.system import System
+from stagecache.system.hints.hints import precise_hint
 from stagecache.testing.checks.expense import Expense
 from stagecache.testing.checks.explore import Progress, explore
 from stagecache.testing.checks.strictness import StrictFailure
@@ -34,6 +35,8 @@ class Found:
     over_declared: tuple[OverDeclared, ...]
     computations: dict[CacheEntry[Any], int]
     result: CheckResult
+    hint: str
+    """The declaration that the first entry needs in place of one with ALL; else ""."""
 
 
 def over_declared(
@@ -97,7 +100,7 @@ def check_precision(
         f"{names.title(first.entry)}: declares a prerequisite that it never reads",
         "prerequisites that some computation reads",
         f"not read in {count} computations: {listed}",
-        "leave out what is not needed; or give strategies= for which it is",
+        found.hint or "leave out what is not needed; or give strategies= for which it is",
         _program(system, first),
         tuple(dict.fromkeys(name for p in by_entry.values() for name in p)),
     )
@@ -161,7 +164,9 @@ def _look(
     superfluous = [
         each for each in reads.over_declared() if count[each.entry] >= FEWEST_COMPUTATIONS
     ]
-    return Found(tuple(sorted(superfluous, key=_place)), dict(count), result)
+    superfluous.sort(key=_place)
+    hint = precise_hint(superfluous[0].entry, reads.of(superfluous[0].entry)) if superfluous else ""
+    return Found(tuple(superfluous), dict(count), result, hint)
 
 
 def _place(found: OverDeclared) -> tuple[int, int, int]:

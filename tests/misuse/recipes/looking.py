@@ -26,6 +26,7 @@ from stagecache import (
     verify,
     watch,
 )
+from stagecache.inspection import uncached
 from stagecache.views import EdgeInfo, NodeInfo
 from tests.misuse.recipe import Call, Recipe, Recipes, call, item
 from tests.misuse.world import World
@@ -111,6 +112,9 @@ RECIPES: Final[Recipes] = {
         what="nonsense"
     ),
     "strict": lambda w: call(strict, w.state),
+    "uncached": lambda w: call(uncached, w.state, w.cart.force).but(
+        entries=["force", w.cart.stiffness, None]
+    ),
     "verify": lambda w: call(verify, w.state),
     "watch": lambda w: call(watch, w.state).but(every=[-1.0]),
     "Trace.summary": lambda w: call(trace(w).summary),

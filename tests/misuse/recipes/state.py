@@ -112,6 +112,8 @@ RECIPES: Final[Recipes] = {
     "State.from_bytes": lambda w: call(State.from_bytes, w.state.to_bytes(), w.system).but(
         data=[b"", b"nonsense", w.state.to_bytes()[:-9], w.graph]
     ),
+    "State.discard_cache": lambda w: call(w.state.discard_cache),
+    "State.freeze": lambda w: call(w.state.freeze),
     "State.frozen": lambda w: call(w.state.frozen),
     "State.impact": lambda w: call(w.state.impact, w.cart.stiffness).but(
         variable=["nonsense", w.cart.force]
@@ -121,6 +123,7 @@ RECIPES: Final[Recipes] = {
         w.state.lowest_stage_difference, w.state.stage_versions
     ),
     "State.q =": lambda w: setting(w.state, "q", np.arange(w.state.nq) + 0.5),
+    "State.unfreeze": lambda w: call(w.state.unfreeze),
     "State.u =": lambda w: setting(w.state, "u", np.arange(w.state.nu) + 0.5),
     "State.z =": lambda w: setting(w.state, "z", np.arange(w.state.nz) + 0.5),
     "State.y =": lambda w: setting(w.state, "y", np.arange(w.state.ny) + 0.5),

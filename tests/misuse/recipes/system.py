@@ -45,6 +45,7 @@ from stagecache import (
     u_variable,
 )
 from stagecache.system import (
+    ALL,
     InitializationEventHandler,
     InitializationEventReporter,
     TerminationEventHandler,
@@ -251,7 +252,7 @@ RECIPES: Final[Recipes] = {
     ),
     "cached": lambda _: evolve(
         decorating(cached, lambda self, state: 1.0, prerequisites=(Q,)).but(
-            prerequisites=[3, "q", (Q, Q)], equal=[3, "x"], version=3
+            prerequisites=[3, "q", (Q, Q), [ALL, 3], type(ALL), "ALL"], equal=[3, "x"], version=3
         ),
         only=frozenset({"prerequisites", "equal", "version", "computed_by", "available_from"}),
     ),
