@@ -182,10 +182,14 @@ def test_each_entry_was_computed_or_kept_or_read_by_nobody(found: Demonstration)
     kept, unread = map(set, found.not_computed)
     assert computed | kept | unread == {n.path for n in found.graph if n.kind == "entry"}
     assert len(computed) + len(kept) + len(unread) == len(computed | kept | unread)
-    assert {"matter.tree_poses", "pivot.error", "pivot.jacobian", "gauge.point"} <= computed
+    batch = {f"ball_constraints.{entry}" for entry in ("errors", "jacobian")}
+    assert {"matter.tree_poses", "gauge.point"} | batch <= computed
     assert "matter.driven_joints" in kept
     bodies = ("ground", "crank", "coupler", "rocker")
-    assert {f"matter.velocity[{body}]" for body in bodies} | {"pivot.error_rate"} <= unread
+    assert {f"matter.velocity[{body}]" for body in bodies} | {
+        "pivot.error",
+        "ball_constraints.rates",
+    } <= unread
 
 
 # ---------------------------------------------------------------------- what is printed
@@ -266,7 +270,7 @@ def test_the_page_has_the_graph_with_values_and_costs(tmp_path: Path) -> None:
     assert nodes["gauge.point"]["seconds"] is not None
     assert nodes["gauge.point"]["hit_rate"] == 0.0
     summary = demonstrate(FEWEST, progress=False).summary
-    for path in ("matter.tree_poses", "matter.axes", "matter.pose[rocker]"):
+    for path in ("matter.tree_poses", "matter.axes", "matter.pose[coupler]"):
         assert nodes[path]["hit_rate"] == pytest.approx(summary[path].hit_rate)
     assert nodes["matter.velocity[crank]"]["seconds"] is None
     assert "[0.5" in nodes["gauge.point"]["value"]

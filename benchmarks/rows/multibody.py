@@ -159,19 +159,22 @@ DYNAMICS: Final[Group] = (
 )
 
 TO_VELOCITY: Final = "state.q = {q}; state.u = {u}; to_velocity(state)"
+BESIDE_THE_TREE: Final = dict.fromkeys(TWINS, "compared with the same tree without constraints")
 FRAMES: Final = "observe(other); track(); observe(one); track()"
 
 
 def _rods(count: int, limits: Sequence[AbstractLimit] = ()) -> Row:
     probe = own(partial(with_rods, count), TO_VELOCITY, "")
-    return Row(f"31 u: all q and u, to Velocity, {count} rods", probe, limits=limits)
+    name = f"31 u: all q and u, to Velocity, {count} rods"
+    return Row(name, probe, limits=limits, without=BESIDE_THE_TREE)
 
 
 def _couplers(count: int, limits: Sequence[AbstractLimit] = ()) -> Row:
     def probe(_: Peer) -> AbstractProbe:
         return Repeated(FRAMES, Tracked(count).names(), operations=2)
 
-    return Row(f"31 u: a frame of 40 markers, {count} couplers", probe, limits=limits)
+    name = f"31 u: a frame of 40 markers, {count} couplers"
+    return Row(name, probe, limits=limits, without=BESIDE_THE_TREE)
 
 
 CONSTRAINTS: Final[Group] = (

@@ -270,7 +270,9 @@ def check_prerequisites(
 ) -> tuple[AbstractHandle, ...]:
     """Return prerequisites as a tuple, if they are handles of items of the State, each once."""
     # Most often it is a tuple; the check of any other type takes longer than all else here.
-    if not isinstance(prerequisites, tuple) and not isinstance(prerequisites, Iterable):
+    if not isinstance(prerequisites, tuple) and (
+        isinstance(prerequisites, AbstractHandle) or not isinstance(prerequisites, Iterable)
+    ):
         raise WrongTypeError(
             f"{what}: its prerequisites cannot be iterated over",
             "a tuple of handles",

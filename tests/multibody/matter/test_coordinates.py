@@ -184,6 +184,13 @@ def test_tables_have_the_names(tmp_path: Any) -> None:
         with pytest.raises(UnknownPathError):
             found["matter.kneee"]
     assert trajectory[thigh.q[1]].tolist() == [0.3, 0.3]
+
+
+def test_continuous_states_have_the_names() -> None:
+    pytest.importorskip("xarray")
+    system, _, _ = leg()
+    state = system.new_state()
+    names = [f"matter.{coordinate.name}" for coordinate in system.matter.coordinates]
     labels = state.continuous_state.to_labeled().coords["x"].values.tolist()
     assert labels == [*names, *(f"{name}.u" for name in names)]
 
