@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.checks import require_number
-from stagecache.errors import ShapeError
+from stagecache.errors import ShapeError, StageOutOfRangeError
 from stagecache.measures.measure import AbstractMeasure, Array
 from stagecache.state.continuous.continuous_state import vector_of
 from stagecache.state.stage import Stage
@@ -29,13 +29,16 @@ class Integral(AbstractMeasure):
     Parameters
     ----------
     source : handle
-        Of n numbers, which can be computed at stage Acceleration.
+        Of n numbers, which can be computed at stage Acceleration. All variables on which it
+        depends have to invalidate Dynamics, or an earlier stage.
     initial : float or (n,) array_like
         The integral in the default State; its length is that of the source.
 
     Raises
     ------
     WrongTypeError, ShapeError, NotANumberError, OutOfRangeError
+    StageOutOfRangeError
+        The source is a variable that invalidates a later stage.
 
     Examples
     --------
@@ -56,6 +59,14 @@ class Integral(AbstractMeasure):
 
     def __init__(self, source: Callable[[State], Any], initial: ArrayLike = 0.0) -> None:
         super().__init__(source)
+        late = getattr(source, "invalidates", Stage.DYNAMICS)
+        if late > Stage.DYNAMICS:
+            raise StageOutOfRangeError(
+                f"Integral(source): {source} does not change zdot",
+                "a variable whose write invalidates Dynamics, or an earlier stage",
+                f"one that invalidates {late}",
+                "declare it with invalidates=Stage.DYNAMICS",
+            )
         what = "the initial value of an Integral"
         is_one = (
             np.ndim(initial) == 0 if isinstance(initial, np.ndarray) else isinstance(initial, Real)

@@ -81,5 +81,5 @@ class AbstractMeasure(Subsystem):
 
     def shaped(self, state: State, numbers: Array) -> Any:
         """Return numbers in the form of the source: a float, or an array."""
-        value = self.source(state)
-        return numbers.reshape(value.shape) if isinstance(value, np.ndarray) else float(numbers[0])
+        shape = np.shape(self.source(state))
+        return numbers.reshape(shape) if shape else float(numbers[0])

@@ -74,9 +74,9 @@ def read_sto(path: str | PathLike[str], *, model: Model | None = None) -> Table:
     is_in_degrees = header.get(DEGREES, "no").lower() == "yes"
     header[DEGREES] = "yes" if is_in_degrees else "no"
     if model is not None:
-        units = [model.units.get(_coordinate(label), "") for label in labels[1:]]
+        units = [_unit(label, model) for label in labels[1:]]
         if is_in_degrees:
-            angles = [i for i, unit in enumerate(units) if unit == "rad"]
+            angles = [i for i, unit in enumerate(units) if unit.startswith("rad")]
             values[:, angles] = np.radians(values[:, angles])
             header[DEGREES] = "no"
     name = header.pop("name", "")
@@ -91,6 +91,15 @@ def read_mot(path: str | PathLike[str], *, model: Model | None = None) -> Table:
     FileFormatError, WrongTypeError, OSError
     """
     return read_sto(path, model=model)
+
+
+def _unit(label: str, model: Model) -> str:
+    """Return the unit of a column: of a coordinate, or of its speed; "" if it is neither."""
+    parts = label.split("/")
+    if len(parts) > 2 and parts[-1] == "speed":
+        unit = model.units.get(parts[-2], "")
+        return f"{unit}/s" if unit else ""
+    return model.units.get(_coordinate(label), "")
 
 
 def _coordinate(label: str) -> str:

@@ -356,14 +356,30 @@ class MultibodySystem(System):
     def mobilizers(self) -> dict[str, ContinuousVariable | ContinuousElement]:
         """The handles of q by name: those of all bodies but the ground, and of named coordinates.
 
-        Those of a second matter have its name in front: "matter2.arm".
+        Those of a second matter have its name in front: "matter2.arm". A name that a body and a
+        coordinate of another body have is left out: it could mean both.
         """
         found: dict[str, ContinuousVariable | ContinuousElement] = {}
         for matter in self._matters:
             start = "" if matter is self.matter else f"{matter.name}."
             found |= {start + coordinate.name: coordinate.q for coordinate in matter.coordinates}
             found |= {start + body.name: body.q for body in matter.bodies[1:]}
+        for name in self.ambiguous_mobilizers:
+            del found[name]
         return found
+
+    @property
+    def ambiguous_mobilizers(self) -> frozenset[str]:
+        """The names that a coordinate and another body have."""
+        found = set()
+        for matter in self._matters:
+            start = "" if matter is self.matter else f"{matter.name}."
+            bodies = {body.name: body for body in matter.bodies[1:]}
+            for coordinate in matter.coordinates:
+                body = bodies.get(coordinate.name)
+                if body is not None and (body is not coordinate.body or body.mobilizer.nu > 1):
+                    found.add(start + coordinate.name)
+        return frozenset(found)
 
     @property
     def clamped_ranges(self) -> dict[ContinuousElement, tuple[float, float]]:

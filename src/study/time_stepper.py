@@ -164,7 +164,11 @@ class TimeStepper(Study):
         """
         self._integrator._initialize(state)
         self._start(state.time)
-        self._handle(EventCause.INITIALIZATION)
+        try:
+            self._handle(EventCause.INITIALIZATION)
+        except BaseException:
+            self._is_initialized = False
+            raise
 
     def _start(self, begin: float) -> None:
         """Forget all that happened before."""

@@ -25,6 +25,7 @@ from stagecache.errors import (
     NotANumberError,
     OutOfRangeError,
     ShapeError,
+    StageOutOfRangeError,
     UnknownChoiceError,
     WrongTypeError,
 )
@@ -242,3 +243,26 @@ def test_an_integral_of_another_length_is_named() -> None:
     system.add(Integral(swing.both), "sums")
     with pytest.raises(ShapeError, match="sums"):
         simulate(system, system.new_state(), 0.1)
+
+
+class Pair(Subsystem):
+    gain = discrete(1.0, invalidates=Stage.REPORT)
+
+    @cached(prerequisites=lambda self: (self.time,))
+    def pair(self, state: State) -> tuple[float, float]:
+        return state.time, 2.0 - state.time
+
+
+def test_all_numbers_of_a_tuple_are_measured() -> None:
+    system = System(pair := Pair())
+    measures: list[Any] = [system.add(Extreme(pair.pair)), system.add(Delay(pair.pair, 0.5))]
+    measures += [system.add(SampleAndHold(pair.pair, 0.5)), system.add(Derivative(pair.pair))]
+    last = simulate(system, system.new_state(), 1.0, max_step=0.1)[-1]
+    found = [measure.value(last).tolist() for measure in measures]
+    expected = [[1.0, 2.0], [0.5, 1.5], [1.0, 1.0], [1.0, -1.0]]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+
+
+def test_an_integral_needs_what_changes_zdot() -> None:
+    with pytest.raises(StageOutOfRangeError, match="zdot"):
+        Integral(Pair().gain)

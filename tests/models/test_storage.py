@@ -46,8 +46,13 @@ def test_columns_of_states_are_those_of_coordinates(
     write: Write, small: Callable[[str], Path]
 ) -> None:
     rows = ROWS.replace("q0", "/jointset/j/q0/value").replace("q1", "/jointset/j/q0/speed")
-    path = write(HEADER.format("no") + rows, "states.sto")
-    assert read_sto(path, model=load_osim(small("PlanarJoint"))).units == ("rad", "")
+    for in_degrees, factor in (("no", 1.0), ("yes", np.pi / 180.0)):
+        path = write(HEADER.format(in_degrees) + rows, "states.sto")
+        as_written = read_sto(path)
+        found = read_sto(path, model=load_osim(small("PlanarJoint")))
+        assert found.units == ("rad", "rad/s")
+        for label in found.labels:
+            np.testing.assert_allclose(found[label], factor * as_written[label], rtol=1e-15)
 
 
 def test_spaces_separate_columns_as_well_and_labels_may_have_them_between_tabs(

@@ -324,3 +324,29 @@ def test_a_variable_of_another_class_is_refused() -> None:
 def test_wrong_declarations(declare: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         declare()
+
+
+def test_a_method_is_one_event() -> None:
+    """A mark on the function would change the class from which it comes, too."""
+    for decorate in (periodic(0.25), at_initialization):
+        with pytest.raises(DeclarationError, match="an event already"):
+            decorate(Tank.sample)
+    system, _, state = made()
+    simulate(system, state, 0.25)
+    assert [entry[1] for entry in LOG if entry[0] == "sample"] == [0.0, 0.25]
+
+
+def test_a_study_that_failed_to_begin_is_not_initialized() -> None:
+    class Fails(Tank):
+        @at_initialization
+        def fill(self, state: State) -> None:
+            raise ValueError("no water")
+
+    system, _, state = made(Fails)
+    integrator = Integrator(system)
+    stepper = TimeStepper(system, Integrator(system))
+    for study in (integrator, stepper):
+        with pytest.raises(EventHandlerError):
+            study.initialize(state)
+        with pytest.raises(StudyError, match="initialized"):
+            study.step_to(1.0)

@@ -70,12 +70,10 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> Handle:
         known = mobilizers_of(state)
         if given not in known:
             offered = getattr(state.system, "mobilizers", None) or known
-            raise _unknown(
-                what,
-                "one of " + listed(offered),
-                given,
-                did_you_mean(given, known) or "use one of these names",
-            )
+            hint = did_you_mean(given, known) or "use one of these names"
+            if given in getattr(state.system, "ambiguous_mobilizers", ()):
+                hint = "a body and a coordinate have this name: pass one of them instead of it"
+            raise _unknown(what, "one of " + listed(offered), given, hint)
         given = known[given]
     elif not isinstance(given, Handle):
         given = getattr(given, "q", given)

@@ -110,7 +110,10 @@ def _stacked(constraints: Sequence[Any]) -> Any:
         return None
     found = object.__new__(type(constraints[0]))
     for name in names:
-        found.__dict__[name] = np.stack([getattr(each, name) for each in constraints])
+        values = [getattr(each, name) for each in constraints]
+        if len({np.shape(value) for value in values}) > 1:
+            return None  # they are evaluated one after the other
+        found.__dict__[name] = np.stack(values)
     return found
 
 

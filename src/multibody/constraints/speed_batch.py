@@ -51,7 +51,7 @@ class Speeds(Members):
     def jacobian(self, local: Array) -> Any:
         """Return the derivatives by all u, (k m, nu), of those by x, (k, m, n)."""
         k, n = self.index.shape
-        values = local[:, :, :n].swapaxes(1, 2).reshape(k * n, -1)
+        values = local[:, :, :n].swapaxes(1, 2).reshape(k * n, local.shape[1])
         return scattered(
             values, np.repeat(np.arange(k), n), self.index.ravel(), (*local.shape[:2], self.nu)
         )

@@ -198,8 +198,13 @@ class JointCoordinate:
         ------
         MotionError
             It cannot be locked alone.
+        OutOfRangeError
+            It is clamped, and the value is not in its range.
         NotANumberError, StageTooLowError, ForeignNodeError, WrongTypeError, ReadOnlyError
         """
+        if self.is_clamped:
+            held = self(state) if value is None else require_number(value, str(self))
+            _require_within(held, self.range, str(self))
         self.body.lock(state, value, coordinate=self.index)
 
     def unlock(self, state: State) -> None:
@@ -263,6 +268,8 @@ def checked_coordinates(
     WrongTypeError, InvalidNameError, DuplicateNameError
     KinematicsError
         The q of the joint do not belong to its u one by one.
+    OutOfRangeError
+        One is clamped, and its default, that of the mobilizer, is not in its range.
     """
     if given is None:
         return ()
@@ -293,6 +300,9 @@ def checked_coordinates(
             f"a {mobilizer!r}",
             "leave the coordinates out",
         )
+    for described, default in zip(found, default_angles(mobilizer, found), strict=True):
+        if described.clamped:
+            _require_within(default, described.range, f"the default of {described.name!r}")
     return tuple(found)
 
 

@@ -216,7 +216,11 @@ class Integrator(Study):
         """
         self._initialize(state)
         self._raises_events = True
-        self._raise(EventCause.INITIALIZATION)
+        try:
+            self._raise(EventCause.INITIALIZATION)
+        except BaseException:
+            self._advancer = None
+            raise
 
     def _initialize(self, state: State) -> None:
         """Begin with a copy of a State, without events, which are left to a TimeStepper."""

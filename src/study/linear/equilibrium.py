@@ -56,7 +56,8 @@ def find_equilibrium(
         float or an array of floats, as forces of motors. The default is all q and z that are not
         prescribed.
     bounds : dict, optional
-        The least and the greatest value of some of them, by path or handle, in their units.
+        The least and the greatest value of some of them, by path or handle, in their units. Ranges
+        of clamped coordinates count only if they are given here.
     accuracy : float
         The largest udot, zdot or error that may be left, in their units.
 

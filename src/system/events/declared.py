@@ -105,7 +105,7 @@ def periodic(interval: Any, *, start: float = 0.0, report: bool = False) -> Call
     Raises
     ------
     NotANumberError, ShapeError, OutOfRangeError, EventTimeError
-    WrongTypeError, ComputeSignatureError
+    WrongTypeError, ComputeSignatureError, DeclarationError
 
     Examples
     --------
@@ -152,6 +152,7 @@ def scheduled(next_time: Any, *, report: bool = False) -> Callable[[F], F]:
     Raises
     ------
     NotANumberError, ShapeError, EventTimeError, WrongTypeError, ComputeSignatureError
+    DeclarationError
     """
     what = "scheduled"
     if not isinstance(next_time, AbstractDeclaration):
@@ -174,7 +175,7 @@ def at_initialization(method: Any = None, /, *, report: bool = False) -> Any:
 
     Raises
     ------
-    NotANumberError, WrongTypeError, ComputeSignatureError
+    NotANumberError, WrongTypeError, ComputeSignatureError, DeclarationError
     """
     return _at("at_initialization", EventCause.INITIALIZATION, method, report)
 
@@ -188,7 +189,7 @@ def at_termination(method: Any = None, /, *, report: bool = False) -> Any:
 
     Raises
     ------
-    NotANumberError, WrongTypeError, ComputeSignatureError
+    NotANumberError, WrongTypeError, ComputeSignatureError, DeclarationError
     """
     return _at("at_termination", EventCause.TERMINATION, method, report)
 
@@ -201,6 +202,14 @@ def _at(what: str, cause: EventCause, method: Any, report: bool) -> Any:
 def _marked(what: str, event: DeclaredEvent) -> Callable[[F], F]:
     def decorate(method: F) -> F:
         check_compute(method, f"@{what}")
+        if MARK in vars(method):
+            raise DeclarationError(
+                f"@{what}: {method.__name__} is an event already",
+                "a method without such a decorator",
+                "one that was decorated before, here or in another class",
+                f"write another method that calls it: def again(self, state): "
+                f"self.{method.__name__}(state)",
+            )
         setattr(method, MARK, event)
         return method
 

@@ -328,3 +328,27 @@ def test_formulas_that_are_for_one_only_are_refused_where_they_say_otherwise() -
     with pytest.raises(ConstraintError, match="not the same for two equal constraints"):
         tree.system.add(OfOneOnly(tree.bodies, 0.1), "tie")
     assert tree.system.topology_has_been_realized
+
+
+class Sum(Above):
+    """The height is the sum of numbers, of which each constraint may have another count."""
+
+    stacked = ("heights",)
+
+    def __init__(self, pair: Any, heights: list[float]) -> None:
+        super().__init__(pair, 0.0)
+        self.heights = np.array(heights)
+
+    def calc_error(self, pose: Transform) -> Any:
+        return (pose.translation[..., 2] - self.heights.sum(axis=-1))[..., None]
+
+
+def test_stacked_attributes_of_other_shapes_are_evaluated_one_after_the_other() -> None:
+    system = MultibodySystem()
+    ground = system.matter.ground
+    bodies = [system.matter.add_body(name, ground, Translation()) for name in "ab"]
+    one = system.add_constraint(Sum((ground, bodies[0]), [0.1, 0.2]), "one")
+    two = system.add_constraint(Sum((ground, bodies[1]), [0.1, 0.2, 0.4]), "two")
+    state = system.new_state()
+    system.realize(state, Stage.POSITION)
+    assert (one.error(state)[0], two.error(state)[0]) == pytest.approx((-0.3, -0.7))

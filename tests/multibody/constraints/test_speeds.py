@@ -282,3 +282,16 @@ def test_a_function_of_ones_own_needs_its_value_only() -> None:
     np.testing.assert_allclose(motor.error(state), [-4.0])
     np.testing.assert_allclose(motor.error_rate(state), [-4.0])
     np.testing.assert_allclose(motor.error_bias(state), [-2.0], rtol=1e-8)
+
+
+def test_a_disabled_constraint_has_an_empty_jacobian() -> None:
+    system = MultibodySystem()
+    arm = system.matter.add_body("arm", system.matter.ground, Pin())
+    constraints = [ConstantSpeedConstraint(arm, 1.0), ConstantAccelerationConstraint(arm, 1.0)]
+    for constraint in constraints:
+        system.add(constraint)
+    state = system.new_state()
+    for constraint in constraints:
+        constraint.is_enabled.set(state, False)
+    system.realize(state, Stage.VELOCITY)
+    assert [constraint.jacobian(state).shape for constraint in constraints] == [(0, 1), (0, 1)]

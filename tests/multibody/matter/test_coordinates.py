@@ -323,3 +323,38 @@ def test_a_name_that_is_not_there() -> None:
         system.matter.coordinate("kne")
     with pytest.raises(OutOfRangeError):
         thigh.coordinate(3)
+
+
+def test_a_name_of_a_coordinate_and_of_another_body_has_to_be_said_otherwise() -> None:
+    system = MultibodySystem()
+    thigh = system.matter.add_body("thigh", system.matter.ground, Pin(), coordinates=["knee"])
+    knee = system.matter.add_body("knee", thigh, Pin(), coordinates=["ankle"])
+    system.matter.add_body("toes", knee, Pin(), coordinates=["toes"])
+    assembler = Assembler(system)
+    with pytest.raises(UnknownMobilizerError, match="a body and a coordinate"):
+        assembler.lock_q("knee")
+    assembler.lock_q("toes")  # the only q of that body
+    assembler.add_goal(QValue(system.matter.coordinate("knee"), 0, 0.5))
+    assembler.assemble()
+    found = assembler.internal_state
+    assert thigh.q(found).tolist() == pytest.approx([0.5])
+    assert knee.q(found).tolist() == [0.0]
+
+
+def test_a_clamped_coordinate_begins_and_is_held_in_its_range() -> None:
+    system = MultibodySystem()
+    with pytest.raises(OutOfRangeError, match="default of 'c'"):
+        system.matter.add_body(
+            "a",
+            system.matter.ground,
+            Pin(),
+            coordinates=[Coordinate("c", range=(0.2, 0.5), clamped=True)],
+        )
+    described = Coordinate("c", 0.3, range=(0.2, 0.5), clamped=True)
+    body = system.matter.add_body("a", system.matter.ground, Pin(), coordinates=[described])
+    state = system.new_state()
+    with pytest.raises(OutOfRangeError):
+        body.coordinate("c").lock(state, 9.0)
+    assert not body.is_locked(state)
+    body.coordinate("c").lock(state, 0.4)
+    assert body.is_locked(state)
