@@ -10,7 +10,6 @@ from stagecache import Stage
 from stagecache.errors import (
     ConstModelError,
     ConstraintError,
-    ForeignNodeError,
     KinematicsError,
     NotANumberError,
     OutOfRangeError,
@@ -27,6 +26,8 @@ from stagecache.multibody import (
     ConstantCoordinateConstraint,
     ConstantOrientationConstraint,
     CoordinateCouplerConstraint,
+    MatterSubsystem,
+    MultibodySystem,
     Pin,
     PointInPlaneConstraint,
     PointOnLineConstraint,
@@ -134,9 +135,30 @@ def test_bodies_of_another_tree_are_refused() -> None:
     tree, other = (make_tree([Pin], [0], 0) for _ in range(2))
     with pytest.raises(ConstraintError, match="of different matters"):
         BallConstraint(tree.bodies[1], ORIGIN, other.bodies[1], ORIGIN)
-    tree.system.add(BallConstraint(other.bodies[0], ORIGIN, other.bodies[1], ORIGIN))
-    with pytest.raises(ForeignNodeError, match=r"ball_constraint"):
-        tree.system.realize_topology()
+    foreign = BallConstraint(other.bodies[0], ORIGIN, other.bodies[1], ORIGIN)
+    for add in (tree.system.add, tree.system.add_constraint):
+        with pytest.raises(ConstraintError, match="ties bodies of another System"):
+            add(foreign)
+    tree.system.new_state()  # it is as it was
+    other.system.add(foreign)
+
+
+def test_a_matter_may_be_given_after_what_ties_its_bodies() -> None:
+    def made() -> tuple[MatterSubsystem, RodConstraint]:
+        matter = MatterSubsystem()
+        body = matter.add_body("body", matter.ground, Translation())
+        return matter, RodConstraint(matter.ground, ORIGIN, body, ORIGIN, 1.0)
+
+    matter, rod = made()
+    system = MultibodySystem(rod=rod, m=matter)
+    state = system.new_state()
+    system.realize(state, Stage.POSITION)
+    np.testing.assert_array_equal(rod.error(state), [-1.0])
+    _, rod = made()
+    with pytest.raises(ConstraintError, match="ties bodies of another System"):
+        system.add(rod)
+    with pytest.raises(ConstraintError, match="ties bodies of another System"):
+        MultibodySystem(rod=rod)
 
 
 def test_a_constraint_is_const() -> None:
