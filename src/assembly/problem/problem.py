@@ -403,7 +403,8 @@ class Problem:
                     found += by_x(np.dot(one.factors, part))
             for part in self._by_differences(missing) if missing else ():
                 found += part[0]
-            return self._where_defined(found)
+            values: Vector = self._where_defined(found)
+            return values
 
         return slope_at
 

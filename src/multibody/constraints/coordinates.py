@@ -27,6 +27,7 @@ from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.coordinates import JointCoordinate
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.mobilizers.functions import AbstractFunction
+from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.state.state import State
 
 Pair = JointCoordinate | tuple[MobilizedBody, int]
@@ -135,7 +136,8 @@ class AbstractCoordinateConstraint(AbstractPositionConstraint):
 
 def _is_angle(coordinate: JointCoordinate) -> bool:
     """Tell whether a q of a joint turns it; of Euler angles, any does."""
-    mobilizer, i = coordinate.body.mobilizer.with_euler_angles(), coordinate.index
+    mobilizer: AbstractMobilizer = coordinate.body.mobilizer.with_euler_angles()
+    i = coordinate.index
     if mobilizer.n(mobilizer.default_q) is not None:
         return i < mobilizer.nq - 3 or mobilizer.nu == 3
     return any(mobilizer.axes(mobilizer.default_q)[i][:3])

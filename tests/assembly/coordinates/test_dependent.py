@@ -72,9 +72,9 @@ def coupled(
     bodies = system.matter.bodies
     return system.add_constraint(
         CoordinateCouplerConstraint(
-            [(bodies[k + 1], 0) for k in sources],
+            [bodies[k + 1].coordinate(0) for k in sources],
             function=wave,
-            dependent=(bodies[dependent + 1], 0),
+            dependent=bodies[dependent + 1].coordinate(0),
             **(given or GIVEN),
         )
     )
@@ -113,7 +113,7 @@ def test_setting_dependent_coordinates_is_solving_with_constraints(data: Any, se
         bodies = implicit.matter.bodies
         implicit.add_constraint(
             CoordinateCouplerConstraint(
-                [(bodies[k + 1], 0) for k in (*sources, dependent)],
+                [bodies[k + 1].coordinate(0) for k in (*sources, dependent)],
                 function=lambda x: x[-1] - wave(x[:-1]),
                 gradient=lambda x: np.append(-wave_gradient(x[:-1]), 1.0),
             )
