@@ -29,6 +29,16 @@ def failed(kind: type[E], what: str, problem: Problem, point: Point) -> E:
     norm_name = "root of the mean square" if settings.use_rms_error_norm else "largest"
     expected = f"errors whose {norm_name} is at most {tolerance:g}"
     n = len(point.x)
+    undefined = problem.coordinates.undefined
+    if undefined is not None:
+        return kind(
+            f"{what}: {name_of_q(undefined, problem.here())} has no finite value there, as a "
+            "function of other q",
+            "a start at which each dependent coordinate has one",
+            f"none, with {n} free q",
+            "begin elsewhere, or correct the function of the constraint",
+            *(point.error_norm, tolerance),
+        )
     if point.error_norm <= tolerance:
         return kind(
             f"{what}: the goal is not finite",

@@ -57,11 +57,11 @@ def coupler(
 ) -> CoordinateCouplerConstraint:
     """Return the constraint that one coordinate is a coupling of others."""
     return CoordinateCouplerConstraint(
-        [(one.body, one.index) for one in sources],
+        sources,
         function=coupling.value,
         gradient=coupling.gradient,
         hessian=coupling.hessian,
-        dependent=(dependent.body, dependent.index),
+        dependent=dependent,
     )
 
 

@@ -170,13 +170,17 @@ class MultibodySystem(System):
     (3, 3)
     """
 
+    _coming: tuple[Subsystem, ...] = ()  # beside those that are there: given to the constructor
+
     def __init__(
         self, *subsystems: Subsystem, name: str = "system", version: str = "", **named: Subsystem
     ) -> None:
         given = (*subsystems, *named.values())
         if not any(isinstance(subsystem, MatterSubsystem) for subsystem in given):
             named = {"matter": MatterSubsystem(), **named}
+        self._coming = given
         super().__init__(*subsystems, name=name, version=version, **named)
+        self._coming = ()
 
     @property
     def matter(self) -> MatterSubsystem:
@@ -191,7 +195,8 @@ class MultibodySystem(System):
         Raises
         ------
         ConstraintError
-            Derivatives that a constraint of your own gives are not those of its errors.
+            A constraint ties bodies of another System; or derivatives that one of your own gives
+            are not those of its errors.
         WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
         """
         acts_on = getattr(subsystem, "acts_on", None)
@@ -203,6 +208,7 @@ class MultibodySystem(System):
                 "make it for the matter of this System",
             )
         if isinstance(subsystem, AbstractConstraint):
+            self._require_own_bodies(subsystem)
             _ = subsystem.kind  # refuses one that has forgotten a duty
             subsystem.check_derivatives(self.default_length_scale)
         return super().add(subsystem, name)
@@ -225,14 +231,16 @@ class MultibodySystem(System):
             "a RodConstraint, or another AbstractConstraint",
             "other subsystems are added by add()",
         )
-        if constraint.matter not in self._matters:
+        return self.add(constraint, name)
+
+    def _require_own_bodies(self, constraint: AbstractConstraint) -> None:
+        if constraint.matter not in (*self._matters, *self._coming):
             raise ConstraintError(
                 f"{constraint}: ties bodies of another System",
                 f"bodies of {self.matter.name} of this one",
                 ", ".join(f"{body}" for body in constraint.bodies),
                 "add the constraint to the System of its bodies",
             )
-        return self.add(constraint, name)
 
     # ------------------------------------------------------------------ energy and reactions
 

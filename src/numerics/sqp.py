@@ -410,6 +410,8 @@ class Descent:
         size, is_corrected = np.inf, not len(start.residuals)
         for _ in range(MOST_CORRECTIONS if step.fall > 0 else 0):
             found = self._move_to(start.x + change)
+            if not np.isfinite(found.goal):
+                break
             if found.error_norm <= self._tolerance and (best is start or found.goal < best.goal):
                 best = found
                 truth = (start.goal + step.rise - found.goal) / step.fall

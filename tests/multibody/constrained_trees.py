@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from stagecache import Stage, Subsystem
+from stagecache.errors import KinematicsError
 from stagecache.multibody import (
     AbstractPairConstraint,
     BallConstraint,
     ConstantAngleConstraint,
     ConstantOrientationConstraint,
     CoordinateCouplerConstraint,
+    JointCoordinate,
     MobilizedBody,
     PointInPlaneConstraint,
     PointOnLineConstraint,
@@ -128,10 +130,22 @@ def tied(tree: Tree, constraint: Subsystem, name: str | None = None) -> Tree:
     return evolve(tree, state=state)
 
 
+def coordinates_in(tree: Tree) -> list[JointCoordinate]:
+    """The coordinates that have a q in the State of a tree."""
+
+    def has_q(coordinate: JointCoordinate) -> bool:
+        try:
+            coordinate(tree.state)
+        except KinematicsError:  # an angle, behind a quaternion
+            return False
+        return True
+
+    return [c for body in tree.bodies for c in body.coordinates if has_q(c)]
+
+
 def coupler(tree: Tree) -> CoordinateCouplerConstraint:
     """sin(x0) + sum(x^2) / 2 of some coordinates."""
-    matter, state = tree.system.matter, tree.state
-    every = [(b, i) for b in matter.bodies for i in range(len(b.q(state)))]
+    every = coordinates_in(tree)
     assume(every)
     picked = tree.rng.integers(len(every), size=3)
     return CoordinateCouplerConstraint(

@@ -12,6 +12,7 @@ already, and where it would depend on itself.
 
 from collections.abc import Callable, Iterable
 from graphlib import TopologicalSorter
+from math import isfinite
 from typing import Any, Final, final
 
 import numpy as np
@@ -90,10 +91,15 @@ class Dependents:
         self.qerr = np.array([one.qerr for one, _, _ in self._ordered], np.intp)
         self.index = np.array([free for _, free, _ in self._ordered], np.intp)
 
-    def set_in(self, q: Vector) -> None:
-        """Set them among all q, (nq,)."""
+    def set_in(self, q: Vector) -> int | None:
+        """Set them among all q, (nq,). If one has no finite value, set none, and return its row."""
+        before = [q[one.q] for one, _, _ in self._ordered]
         for one, _, _ in self._ordered:
-            q[one.q] = one.value(q[one.sources])
+            value = q[one.q] = one.value(q[one.sources])
+            if not isfinite(value):
+                q[[one.q for one, _, _ in self._ordered]] = before
+                return one.q
+        return None
 
     def gradients(self, q: Vector) -> list[Vector]:
         """Return the derivatives of each by its sources."""

@@ -69,6 +69,8 @@ class FreeCoordinates:
         where all are 1.
     scales_are_known : bool
         True once they were found.
+    undefined : int or None
+        The row of a dependent q that has no finite value where the others are. None is set then.
     written : (m,) float, or None
         The array that was written last; None if anything else was written since.
 
@@ -151,6 +153,8 @@ class FreeCoordinates:
     def write(self, x: Vector) -> None:
         """Move the independent q to x times their scales, and set the dependent ones.
 
+        Where one of these has no finite value, all of them stay, and `undefined` is its row.
+
         Invalidates Position, as any write of q does.
 
         The State may be guarded against all other writes.
@@ -162,7 +166,7 @@ class FreeCoordinates:
             self._q = values.copy()
         else:
             self._q[self._moved] = values
-            self._dependents.set_in(self._q)
+            self.undefined = self._dependents.set_in(self._q)
         self._write_q()
         self.written = x
 
@@ -171,6 +175,7 @@ class FreeCoordinates:
         self._q = q.copy()
         self._write_q()
         self.written = None
+        self.undefined = self._dependents.set_in(q.copy())
 
     def move_within_bounds(self) -> bool:
         """Move free q that are beyond their bounds to these; return True if there were any."""
@@ -220,7 +225,7 @@ class FreeCoordinates:
     def _set_dependent(self) -> None:
         """Set the dependent q where the others are, if any has another value."""
         q = self._q.copy()
-        self._dependents.set_in(q)
+        self.undefined = self._dependents.set_in(q)
         if not np.array_equal(q, self._q):
             self.write_all(q)
 

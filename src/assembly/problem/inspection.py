@@ -96,6 +96,8 @@ def independent_goals(problem: Problem) -> tuple[str, ...]:
     try:
         for place in (x, x + pattern, x - 0.7 * pattern):
             problem.move(np.clip(place, problem.lower, problem.upper))
+            if problem.coordinates.undefined is not None:
+                return ()
             state = problem.here()
             found.append([float(condition.calc_goal(state)) for condition, _ in problem.goals])
     except Exception:  # whatever it is, methods may not come there

@@ -11,7 +11,7 @@ Goals that have residuals contribute these, times the root of their weight; all 
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from math import inf, sqrt
+from math import inf, nan, sqrt
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
@@ -224,7 +224,10 @@ class Problem:
         return self.evaluate(x)
 
     def evaluate(self, x: Vector) -> Point:
-        """Evaluate the conditions at the free q as they are, which is x."""
+        """Evaluate the conditions at the free q as they are, which is x.
+
+        Where a dependent q has no finite value, nothing has.
+        """
         state, counts = self.here(), self._statistics
         sizes: list[int] = []
         errors, norm = NONE, 0.0
@@ -251,6 +254,9 @@ class Problem:
                 self._largest[place] = value
             other += weight * value
         self._sizes = sizes
+        if self.coordinates.undefined is not None:
+            nothing = np.full_like(errors, nan), np.full_like(residuals, nan)
+            return Point(x, *nothing, nan, nan, inf)
         return Point(x, errors, residuals, other, goal + other, norm)
 
     def _rounded(self, value: float, place: int) -> float:
@@ -397,7 +403,8 @@ class Problem:
                     found += by_x(np.dot(one.factors, part))
             for part in self._by_differences(missing) if missing else ():
                 found += part[0]
-            return found
+            values: Vector = self._where_defined(found)
+            return values
 
         return slope_at
 
@@ -422,7 +429,12 @@ class Problem:
             counts.num_goal_evals += bool(self.goals)
             return self.here()
 
-        return central_differences(move, x, functions, bounds)
+        defined = [lambda s, calc=calc: self._where_defined(calc(s)) for calc in functions]
+        return central_differences(move, x, defined, bounds)
+
+    def _where_defined(self, values: Any) -> Any:
+        """Return values at the free q as they are, or NaN where a dependent q has no value."""
+        return values if self.coordinates.undefined is None else np.multiply(values, nan)
 
 
 class _Slope(NamedTuple):

@@ -10,9 +10,9 @@ r"""Constraints of one class on coordinates of joints, computed together.
                 \        |            |
                  jacobian   error_rates, error_bias
 
-A coordinate x is one q of a joint, by its number. Its rate is a row of N, times the u of the joint;
-where a mobilizer has no N, it is just u. For a class that `has_time`, the time is the last x; its
-rate is 1.
+A coordinate x is one q of a joint, in the present form of orientations. Its rate is a row of N,
+times the u of the joint; where a mobilizer has no N, it is just u. For a class that `has_time`, the
+time is the last x; its rate is 1.
 """
 
 from collections.abc import Sequence
@@ -56,8 +56,9 @@ class Coordinates(Members):
         self.related: list[tuple[int, Joint, int, slice]] = []
         related = set(map(id, layout.related))
         for constraint in constraints:
-            for body, i in constraint.coordinates:
-                joint = layout.joints[layout.rows[body.index]]
+            for coordinate in constraint.coordinates:
+                joint = layout.joints[layout.rows[coordinate.body.index]]
+                i = coordinate._index_of_q(uses_euler_angles=layout.use_euler_angles)
                 _require_coordinate(constraint, joint, i)
                 own = [joint.u.start + i]
                 if id(joint) in related:

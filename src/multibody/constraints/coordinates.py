@@ -27,6 +27,7 @@ from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.coordinates import JointCoordinate
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.mobilizers.functions import AbstractFunction
+from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.state.state import State
 
 Pair = JointCoordinate | tuple[MobilizedBody, int]
@@ -43,27 +44,30 @@ class AbstractCoordinateConstraint(AbstractPositionConstraint):
     Parameters
     ----------
     coordinates : sequence of JointCoordinate or (MobilizedBody, int)
-        Each is one q of the joint of a body, counted from 0.
+        Each is one q of the joint of a body, counted from 0. Those of a joint that may have a
+        quaternion are given by `body.coordinate(...)`: their places depend on the form of
+        orientations. A State must not have its angles in a quaternion.
 
     Raises
     ------
     ShapeError
         The coordinates are not such, or empty.
     UnknownBodyError, ConstraintError
-        The bodies are not of one matter, or a joint does not have that q.
+        The bodies are not of one matter, or a joint does not have that q; or it is counted in a
+        joint that may have a quaternion.
     """
 
     _batch_type = CoordinateBatch
 
-    coordinates: tuple[tuple[MobilizedBody, int], ...]
+    coordinates: tuple[JointCoordinate, ...]
 
     has_time: ClassVar[bool] = False
     """True if the time is the last x."""
 
     def __init__(self, coordinates: Sequence[Pair]) -> None:
         what = type(self).__name__
-        self.coordinates = checked_pairs(coordinates, what)
-        self.bodies = tuple(dict.fromkeys(body for body, _ in self.coordinates))
+        self.coordinates = checked_coordinates(coordinates, what)
+        self.bodies = tuple(dict.fromkeys(one.body for one in self.coordinates))
 
     # ------------------------------------------------------------------ duties
 
@@ -89,9 +93,7 @@ class AbstractCoordinateConstraint(AbstractPositionConstraint):
 
     def check_derivatives(self, length: float = 1.0) -> None:
         """Compare derivatives that are given with differences of errors near the default q."""
-        middle = np.array(
-            [body.mobilizer.default_q[i] for body, i in self.coordinates] + [0.0] * self.has_time
-        )
+        middle = np.array([one.default for one in self.coordinates] + [0.0] * self.has_time)
         scales = self._scales(length)
         draws = np.random.default_rng(0).uniform(-0.5, 0.5, (6, 2, len(middle))) * scales
 
@@ -121,7 +123,7 @@ class AbstractCoordinateConstraint(AbstractPositionConstraint):
         """Return the scale of each coordinate: 1 of angles, and that of lengths [m] of others."""
         if length is None:
             length = self.system.default_length_scale if self.is_adopted else 1.0
-        found = [1.0 if _is_angle(body, i) else length for body, i in self.coordinates]
+        found = [1.0 if _is_angle(one) else length for one in self.coordinates]
         return np.array(found + [1.0] * self.has_time)
 
     # ------------------------------------------------------------------ in a State
@@ -132,15 +134,16 @@ class AbstractCoordinateConstraint(AbstractPositionConstraint):
         return *super().kind, len(self.coordinates)
 
 
-def _is_angle(body: MobilizedBody, i: int) -> bool:
-    """Tell whether a q of a joint turns it; of a quaternion or of Euler angles, any does."""
-    mobilizer = body.mobilizer
+def _is_angle(coordinate: JointCoordinate) -> bool:
+    """Tell whether a q of a joint turns it; of Euler angles, any does."""
+    mobilizer: AbstractMobilizer = coordinate.body.mobilizer.with_euler_angles()
+    i = coordinate.index
     if mobilizer.n(mobilizer.default_q) is not None:
         return i < mobilizer.nq - 3 or mobilizer.nu == 3
     return any(mobilizer.axes(mobilizer.default_q)[i][:3])
 
 
-def _pairs(given: Any, what: str, name: str = "coordinates") -> list[tuple[Any, Any]]:
+def _pairs(given: Any, what: str, name: str = "coordinates") -> list[Any]:
     try:
         pairs = [_pair(item) for item in given]
     except (TypeError, ValueError):
@@ -156,22 +159,46 @@ def _pairs(given: Any, what: str, name: str = "coordinates") -> list[tuple[Any, 
     return pairs
 
 
-def _pair(item: Any) -> tuple[Any, Any]:
+def _pair(item: Any) -> Any:
     if isinstance(item, JointCoordinate):
-        return item.body, item.index
+        return item
     body, index = item
     return body, index
 
 
-def checked_index(body: MobilizedBody, index: Any, what: str) -> int:
-    """Return the index of a q that the joint of a body has, with Euler angles or without.
+def checked_coordinates(given: Any, what: str) -> tuple[JointCoordinate, ...]:
+    """Return coordinates of joints of one matter.
 
     Raises
     ------
-    ConstraintError
+    ShapeError, UnknownBodyError, ConstraintError
     """
-    number = whole_number(index)
-    count = max(body.mobilizer.nq, body.mobilizer.with_euler_angles().nq)
+    items = _pairs(given, what)
+    coordinates = [i if isinstance(i, JointCoordinate) else JointCoordinate(*i) for i in items]
+    checked_bodies(tuple(one.body for one in coordinates), what)
+    for item, one in zip(items, coordinates, strict=True):
+        if item is not one:
+            _require_one_meaning(one.body, one.index, what)
+    return tuple(
+        JointCoordinate(one.body, _checked_index(one.body, one.index, what)) for one in coordinates
+    )
+
+
+def _require_one_meaning(body: MobilizedBody, index: Any, what: str) -> None:
+    """Refuse the number of a q that is another one with Euler angles than with a quaternion."""
+    start, number = body.mobilizer.quaternion_start, whole_number(index)
+    if start is None or number is None or not start <= number < body.mobilizer.nq:
+        return
+    raise ConstraintError(
+        f"{what}: ties q[{number}] of {body}, which depends on the form of orientations",
+        f"a coordinate of its {body.mobilizer!r}, by its place among the u, or its name",
+        "a place among the q: with Euler angles, it is not the q that it is with a quaternion",
+        "write body.coordinate(...) for this body",
+    )
+
+
+def _checked_index(body: MobilizedBody, index: Any, what: str) -> int:
+    number, count = whole_number(index), body.mobilizer.with_euler_angles().nq
     if number is None or not 0 <= number < count:
         raise ConstraintError(
             f"{what}: ties a coordinate that {body} does not have",
@@ -182,21 +209,43 @@ def checked_index(body: MobilizedBody, index: Any, what: str) -> int:
     return number
 
 
-def checked_pairs(
-    given: Any,
-    what: str,
-    check: Callable[[MobilizedBody, Any, str], int] = checked_index,
-    name: str = "coordinates",
-) -> tuple[tuple[MobilizedBody, int], ...]:
-    """Return coordinates, or speeds, as bodies of one matter with indices.
+def checked_speeds(given: Any, what: str) -> tuple[tuple[MobilizedBody, int], ...]:
+    """Return speeds as bodies of one matter with indices.
 
     Raises
     ------
     ShapeError, UnknownBodyError, ConstraintError
     """
-    pairs = _pairs(given, what, name)
+    items = _pairs(given, what, "speeds")
+    pairs = [(i.body, i.index) if isinstance(i, JointCoordinate) else i for i in items]
     checked_bodies(tuple(body for body, _ in pairs), what)
-    return tuple((body, check(body, i, what)) for body, i in pairs)
+    return tuple((body, _checked_speed(body, i, what)) for body, i in pairs)
+
+
+def _checked_speed(body: MobilizedBody, index: Any, what: str) -> int:
+    number, count = whole_number(index), body.mobilizer.nu
+    if number is None or not 0 <= number < count:
+        raise ConstraintError(
+            f"{what}: ties a speed that {body} does not have",
+            f"a number from 0 to {count - 1}" if count else "a body whose joint has u",
+            short_repr(index),
+            f"its joint is a {body.mobilizer!r}: count its u from 0",
+        )
+    return number
+
+
+def _one(body: MobilizedBody | JointCoordinate, index: int, what: str) -> Pair:
+    """Return the coordinate that the arguments of a constraint on one name."""
+    if not isinstance(body, JointCoordinate):
+        return body, index
+    if index != 0:
+        raise ConstraintError(
+            f"{what}: ties a coordinate that has its index, with another one",
+            "a coordinate alone, or a body and an index",
+            f"{body}, and index {short_repr(index)}",
+            "leave index= out",
+        )
+    return body
 
 
 @final
@@ -205,12 +254,12 @@ class ConstantCoordinateConstraint(AbstractCoordinateConstraint):
 
     Parameters
     ----------
-    body : MobilizedBody
-        The body of the joint.
+    body : MobilizedBody or JointCoordinate
+        The body of the joint; or the coordinate, as for `AbstractCoordinateConstraint`.
     value : float
         [rad or m]
     index : int, optional
-        The index of the q, from 0.
+        The index of the q, from 0; of a body only.
 
     Raises
     ------
@@ -220,8 +269,10 @@ class ConstantCoordinateConstraint(AbstractCoordinateConstraint):
     num_errors: ClassVar[int] = 1
     stacked = ("value",)
 
-    def __init__(self, body: MobilizedBody, value: float, *, index: int = 0) -> None:
-        super().__init__([(body, index)])
+    def __init__(
+        self, body: MobilizedBody | JointCoordinate, value: float, *, index: int = 0
+    ) -> None:
+        super().__init__([_one(body, index, type(self).__name__)])
         self.value = require_number(value, f"the value of {self}")
 
     def calc_error(self, x: Array) -> Any:
@@ -279,8 +330,8 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
 
     Parameters
     ----------
-    coordinates : sequence of (MobilizedBody, int)
-        Each is one q of the joint of a body, counted from 0.
+    coordinates : sequence of JointCoordinate or (MobilizedBody, int)
+        Each is one q of the joint of a body, counted from 0; as for `AbstractCoordinateConstraint`.
     function : callable
         f(x), of an array (n,); returns a float. All three are pure functions. To
         pickle the System, write them as functions of a module, or as methods.
@@ -288,7 +339,7 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         Its derivatives by x, (n,); derived by differences if it is left out.
     hessian : callable, optional
         Its second derivatives by x, (n, n); likewise.
-    dependent : (MobilizedBody, int), optional
+    dependent : JointCoordinate or (MobilizedBody, int), optional
         The coordinate that is f(x); none of those above.
 
     Raises
@@ -327,7 +378,7 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         function: Callable[[Array], float],
         gradient: Callable[[Array], ArrayLike] | None = None,
         hessian: Callable[[Array], ArrayLike] | None = None,
-        dependent: tuple[MobilizedBody, int] | None = None,
+        dependent: Pair | None = None,
     ) -> None:
         pairs = _pairs(coordinates, type(self).__name__)
         if dependent is not None:
@@ -336,11 +387,10 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         self.has_dependent = dependent is not None
         self._num_arguments = len(pairs) - self.has_dependent
         if self.has_dependent and self.coordinates[-1] in self.coordinates[:-1]:
-            body, index = self.coordinates[-1]
             raise ConstraintError(
                 f"{self}: its dependent coordinate is among those on which it depends",
                 "another coordinate",
-                f"q[{index}] of {body}",
+                str(self.coordinates[-1]),
                 "leave dependent= out, and write a function that is zero",
             )
         self.function = self._checked_function(function, "function")
@@ -353,7 +403,7 @@ class CoordinateCouplerConstraint(AbstractCoordinateConstraint):
         what = f"the {name} of {self}"
         expected = "a function of the coordinates, an array (n,)"
         require_callable(function, what, expected, f"write {name}=lambda x: ...")
-        tied = ", ".join(f"({body.name}, {i})" for body, i in self.coordinates)
+        tied = ", ".join(f"({one.body.name}, {one.index})" for one in self.coordinates)
         return _Function(function, f"the {name} of the coupler of {tied}")
 
     @property
@@ -431,12 +481,12 @@ class PrescribedMotionConstraint(AbstractCoordinateConstraint):
 
     Parameters
     ----------
-    body : MobilizedBody
-        The body of the joint.
+    body : MobilizedBody or JointCoordinate
+        The body of the joint; or the coordinate, as for `AbstractCoordinateConstraint`.
     function : AbstractFunction
         f, with its derivatives.
     index : int, optional
-        The index of the q, from 0.
+        The index of the q, from 0; of a body only.
 
     Raises
     ------
@@ -460,8 +510,14 @@ class PrescribedMotionConstraint(AbstractCoordinateConstraint):
     num_errors: ClassVar[int] = 1
     has_time = True
 
-    def __init__(self, body: MobilizedBody, function: AbstractFunction, *, index: int = 0) -> None:
-        super().__init__([(body, index)])
+    def __init__(
+        self,
+        body: MobilizedBody | JointCoordinate,
+        function: AbstractFunction,
+        *,
+        index: int = 0,
+    ) -> None:
+        super().__init__([_one(body, index, type(self).__name__)])
         if not isinstance(function, AbstractFunction):
             raise wrong_type(
                 function,

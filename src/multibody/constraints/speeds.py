@@ -8,15 +8,15 @@ from typing import Any, ClassVar, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.checks import require_callable, require_number, whole_number
-from stagecache.errors import ConstraintError, short_repr
+from stagecache.checks import require_callable, require_number
 from stagecache.multibody.constraints.batch import require_same_for_many
 from stagecache.multibody.constraints.checks import checked_bodies, checked_result
 from stagecache.multibody.constraints.constraint import AbstractConstraint, gives
-from stagecache.multibody.constraints.coordinates import Pair, checked_pairs
+from stagecache.multibody.constraints.coordinates import Pair, checked_coordinates, checked_speeds
 from stagecache.multibody.constraints.derived import check_at, jacobian_by_x, require_equal
 from stagecache.multibody.constraints.speed_batch import AccelerationBatch, SpeedBatch
 from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.matter.coordinates import JointCoordinate
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
 
 
@@ -32,7 +32,7 @@ class AbstractSpeedConstraint(AbstractConstraint):
     speeds : sequence of JointCoordinate or (MobilizedBody, int)
         Each is one u of the joint of a body, counted from 0.
     coordinates : sequence of JointCoordinate or (MobilizedBody, int), optional
-        Each is one q of the joint of a body.
+        Each is one q of the joint of a body; as for `AbstractCoordinateConstraint`.
 
     Raises
     ------
@@ -45,15 +45,15 @@ class AbstractSpeedConstraint(AbstractConstraint):
     _batch_type = SpeedBatch
 
     speeds: tuple[tuple[MobilizedBody, int], ...]
-    coordinates: tuple[tuple[MobilizedBody, int], ...]
+    coordinates: tuple[JointCoordinate, ...]
     has_time: ClassVar[bool] = False
 
     def __init__(self, speeds: Sequence[Pair], coordinates: Sequence[Pair] = ()) -> None:
         what = type(self).__name__
-        self.speeds = checked_pairs(speeds, what, _checked_index, "speeds")
+        self.speeds = checked_speeds(speeds, what)
         has_any = not isinstance(coordinates, list | tuple) or len(coordinates) > 0
-        self.coordinates = checked_pairs(coordinates, what) if has_any else ()
-        bodies = [body for body, _ in (*self.speeds, *self.coordinates)]
+        self.coordinates = checked_coordinates(coordinates, what) if has_any else ()
+        bodies = [*(body for body, _ in self.speeds), *(one.body for one in self.coordinates)]
         self.bodies = tuple(dict.fromkeys(checked_bodies(tuple(bodies), what)))
 
     # ------------------------------------------------------------------ duties
@@ -68,9 +68,7 @@ class AbstractSpeedConstraint(AbstractConstraint):
 
     def check_derivatives(self, length: float = 1.0) -> None:  # noqa: ARG002  # of a fixed form
         """Compare a Jacobian that is given with differences of errors near the default q."""
-        middle = np.array(
-            [0.0] * len(self.speeds) + [body.mobilizer.default_q[i] for body, i in self.coordinates]
-        )
+        middle = np.array([0.0] * len(self.speeds) + [one.default for one in self.coordinates])
 
         def check(x: Array) -> None:
             m, both = self.num_errors, (np.array([x] * 2),)
@@ -91,18 +89,6 @@ class AbstractSpeedConstraint(AbstractConstraint):
     def kind(self) -> tuple[Any, ...]:
         """Things that constraints have in common which are computed together."""
         return *super().kind, len(self.speeds), len(self.coordinates)
-
-
-def _checked_index(body: MobilizedBody, index: Any, what: str) -> int:
-    number, count = whole_number(index), body.mobilizer.nu
-    if number is None or not 0 <= number < count:
-        raise ConstraintError(
-            f"{what}: ties a speed that {body} does not have",
-            f"a number from 0 to {count - 1}" if count else "a body whose joint has u",
-            short_repr(index),
-            f"its joint is a {body.mobilizer!r}: count its u from 0",
-        )
-    return number
 
 
 @final
@@ -145,10 +131,10 @@ class SpeedCouplerConstraint(AbstractSpeedConstraint):
 
     Parameters
     ----------
-    speeds : sequence of (MobilizedBody, int)
+    speeds : sequence of JointCoordinate or (MobilizedBody, int)
         Each is one u of the joint of a body, counted from 0.
-    coordinates : sequence of (MobilizedBody, int), optional
-        Each is one q of the joint of a body.
+    coordinates : sequence of JointCoordinate or (MobilizedBody, int), optional
+        Each is one q of the joint of a body; as for `AbstractCoordinateConstraint`.
     function : callable
         f(x), of an array (n,): the u, then the q; returns a float. It and its gradient are pure
         functions. To pickle the System, write them as functions of a module.
@@ -243,8 +229,8 @@ class ConstantAccelerationConstraint(AbstractConstraint):
 
     def __init__(self, body: MobilizedBody, value: float, *, index: int = 0) -> None:
         what = type(self).__name__
-        self.speeds = checked_pairs([(body, index)], what, _checked_index, "speeds")
-        self.coordinates: tuple[tuple[MobilizedBody, int], ...] = ()
+        self.speeds = checked_speeds([(body, index)], what)
+        self.coordinates: tuple[JointCoordinate, ...] = ()
         self.bodies = (body,)
         self.value = require_number(value, f"the value of {self}")
 

@@ -224,12 +224,24 @@ class JointCoordinate:
         return locked
 
     def _element(self, state: State) -> ContinuousElement:
+        start, body = self.body.mobilizer.quaternion_start, self.body
+        uses_euler_angles = start is None or body.matter.use_euler_angles(state)
+        element: ContinuousElement = body.q[self._index_of_q(uses_euler_angles=uses_euler_angles)]
+        return element
+
+    def _index_of_q(self, *, uses_euler_angles: bool) -> int:
+        """Return its place among the q of the joint, in one form of orientations or the other.
+
+        Raises
+        ------
+        KinematicsError
+            It belongs to a quaternion.
+        """
         start = self.body.mobilizer.quaternion_start
-        if start is None or self.index < start or self.body.matter.use_euler_angles(state):
-            return self.q
+        if uses_euler_angles or start is None or self.index < start:
+            return self.index
         if self.index >= start + 3:  # behind the four numbers, where there are three angles
-            element: ContinuousElement = self.body.q[self.index + 1]
-            return element
+            return self.index + 1
         raise KinematicsError(
             f"{self}: has no q of its own in this State",
             "a State with Euler angles",

@@ -9,9 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stagecache import Assembler, AssemblyCondition, Stage, State
+from stagecache import Assembler, AssemblyCondition, QValue, Stage, State
 from stagecache.assembly.coordinates.dependent import DependentCoordinate, Dependents
-from stagecache.errors import AssembleFailed, ConstraintError, ProjectionError, ShapeError
+from stagecache.errors import (
+    AssembleFailed,
+    ConstraintError,
+    ProjectionError,
+    ShapeError,
+    TrackFailed,
+)
 from stagecache.multibody import (
     AbstractMotion,
     Ball,
@@ -66,9 +72,9 @@ def coupled(
     bodies = system.matter.bodies
     return system.add_constraint(
         CoordinateCouplerConstraint(
-            [(bodies[k + 1], 0) for k in sources],
+            [bodies[k + 1].coordinate(0) for k in sources],
             function=wave,
-            dependent=(bodies[dependent + 1], 0),
+            dependent=bodies[dependent + 1].coordinate(0),
             **(given or GIVEN),
         )
     )
@@ -107,7 +113,7 @@ def test_setting_dependent_coordinates_is_solving_with_constraints(data: Any, se
         bodies = implicit.matter.bodies
         implicit.add_constraint(
             CoordinateCouplerConstraint(
-                [(bodies[k + 1], 0) for k in (*sources, dependent)],
+                [bodies[k + 1].coordinate(0) for k in (*sources, dependent)],
                 function=lambda x: x[-1] - wave(x[:-1]),
                 gradient=lambda x: np.append(-wave_gradient(x[:-1]), 1.0),
             )
@@ -335,3 +341,67 @@ def test_a_coupler_that_follows_from_others_keeps_nothing_from_moving() -> None:
     targets = ends(system, state) + 0.02 * np.sin(np.arange(9).reshape(3, 3))
     assembler, _ = marked(system, targets, accuracy=1e-6, error_tolerance=1e-10)
     assert assembler.assemble(state).num_iterations < 10
+
+
+def root(x: Any) -> Any:
+    """A function that has no value at -1 and below."""
+    return np.sqrt(x[0] + 1.0) if x[0] > -1.0 else np.nan
+
+
+def power(x: Any) -> Any:
+    """A function that is infinite from 5 on."""
+    return np.exp(x[0]) if x[0] < 5.0 else inf
+
+
+POWERS: dict[str, Function] = {
+    "gradient": lambda x: [power(x)],
+    "hessian": lambda x: [[power(x)]],
+}
+
+
+def rooted(function: Function, target: float, **own: Any) -> tuple[MultibodySystem, Assembler]:
+    system = chain(2)
+    driver, follower = system.matter.bodies[1:]
+    system.add_constraint(
+        CoordinateCouplerConstraint(
+            [(driver, 0)], function=function, dependent=(follower, 0), **own
+        )
+    )
+    assembler = Assembler(system)
+    assembler.add_goal(QValue(driver, 0, target))
+    return system, assembler
+
+
+@pytest.mark.parametrize(
+    ("function", "target", "own"),
+    [(root, -1.4, {}), (power, 6.0, POWERS)],
+)
+def test_steps_end_where_a_dependent_coordinate_has_a_value(
+    function: Function, target: float, own: dict[str, Any]
+) -> None:
+    """What is not finite is no solution, though its own error is not solved for."""
+    _, assembler = rooted(function, target, **own)
+    result = assembler.assemble()
+    q = assembler.internal_state.q
+    assert np.isfinite(q).all()
+    assert q[1] == function(q[:1])
+    assert result.goal == pytest.approx(0.5 * (q[0] - target) ** 2)
+    if function is root:
+        assert q[0] == pytest.approx(-1.0, abs=1e-4)
+
+
+def test_a_start_without_a_value_of_a_dependent_coordinate_is_left_or_refused() -> None:
+    system, assembler = rooted(root, -1.4)
+    state = system.new_state()
+    state.q = [-2.0, 0.5]
+    assembler.assemble(state)  # from another start
+    assert state.q[1] == root(state.q[:1])
+    assembler.lock_q("link 0")
+    state.q = [-2.0, 0.5]
+    for _ in range(2):
+        with pytest.raises(AssembleFailed, match="q 0 of link 1 has no finite value there"):
+            assembler.assemble(state)
+        np.testing.assert_array_equal(state.q, [-2.0, 0.5])
+    with pytest.raises(TrackFailed, match="q 0 of link 1 has no finite value there"):
+        assembler.track(0.5)
+    assert assembler.calc_current_error_norm() == inf

@@ -356,7 +356,12 @@ RECIPES: Final[Recipes] = {
             },
         )
         .but(coordinates=[[], [(w.body, 5)], [(w.body, -1)], [(w.foreign.body, 0)], [w.body]])
-        .but(dependent=[(w.body, 5), (w.body, 0), (w.foreign.body, 0), w.body, 3])
+        .but(
+            dependent=[
+                *((w.body, 5), (w.body, 0), (w.body, -1), (w.body, np.nan), (w.foreign.body, 0)),
+                *(w.foreign.body.coordinate(0), w.body, 3, np.nan),
+            ]
+        )
     ),
     "ConstantCoordinateConstraint": lambda w: call(ConstantCoordinateConstraint, w.body, 0.5).but(
         index=[1, -1]

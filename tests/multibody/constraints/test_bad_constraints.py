@@ -10,7 +10,6 @@ from stagecache import Stage
 from stagecache.errors import (
     ConstModelError,
     ConstraintError,
-    ForeignNodeError,
     KinematicsError,
     NotANumberError,
     OutOfRangeError,
@@ -27,10 +26,16 @@ from stagecache.multibody import (
     ConstantCoordinateConstraint,
     ConstantOrientationConstraint,
     CoordinateCouplerConstraint,
+    Free,
+    Linear,
+    MatterSubsystem,
+    MultibodySystem,
     Pin,
     PointInPlaneConstraint,
     PointOnLineConstraint,
+    PrescribedMotionConstraint,
     RodConstraint,
+    SpeedCouplerConstraint,
     Transform,
     Translation,
     WeldConstraint,
@@ -134,9 +139,30 @@ def test_bodies_of_another_tree_are_refused() -> None:
     tree, other = (make_tree([Pin], [0], 0) for _ in range(2))
     with pytest.raises(ConstraintError, match="of different matters"):
         BallConstraint(tree.bodies[1], ORIGIN, other.bodies[1], ORIGIN)
-    tree.system.add(BallConstraint(other.bodies[0], ORIGIN, other.bodies[1], ORIGIN))
-    with pytest.raises(ForeignNodeError, match=r"ball_constraint"):
-        tree.system.realize_topology()
+    foreign = BallConstraint(other.bodies[0], ORIGIN, other.bodies[1], ORIGIN)
+    for add in (tree.system.add, tree.system.add_constraint):
+        with pytest.raises(ConstraintError, match="ties bodies of another System"):
+            add(foreign)
+    tree.system.new_state()  # it is as it was
+    other.system.add(foreign)
+
+
+def test_a_matter_may_be_given_after_what_ties_its_bodies() -> None:
+    def made() -> tuple[MatterSubsystem, RodConstraint]:
+        matter = MatterSubsystem()
+        body = matter.add_body("body", matter.ground, Translation())
+        return matter, RodConstraint(matter.ground, ORIGIN, body, ORIGIN, 1.0)
+
+    matter, rod = made()
+    system = MultibodySystem(rod=rod, m=matter)
+    state = system.new_state()
+    system.realize(state, Stage.POSITION)
+    np.testing.assert_array_equal(rod.error(state), [-1.0])
+    _, rod = made()
+    with pytest.raises(ConstraintError, match="ties bodies of another System"):
+        system.add(rod)
+    with pytest.raises(ConstraintError, match="ties bodies of another System"):
+        MultibodySystem(rod=rod)
 
 
 def test_a_constraint_is_const() -> None:
@@ -228,11 +254,27 @@ def test_a_rod_whose_points_coincide_has_no_direction() -> None:
         constraint.jacobian(tree.state)
 
 
-def test_a_q_that_a_joint_has_in_quaternions_only_is_refused_in_euler_angles() -> None:
-    tree = make_tree([Ball], [0], 0)
-    constraint = ConstantCoordinateConstraint(tree.bodies[1], 0.5, index=3)
-    tree = tied(tree, constraint)
-    assert constraint.error(tree.state) == tree.state.q[3] - 0.5
-    tree.system.matter.use_euler_angles.set(tree.state, True)
-    with pytest.raises(ConstraintError, match="body 'body 1' of matter does not have"):
-        tree.system.realize(tree.state, Stage.POSITION)
+def test_a_number_that_means_another_q_in_the_other_form_is_refused() -> None:
+    """Of a Ball, and of a Free, any number does: 5 is its ty with a quaternion, and else its tz."""
+    tree = make_tree([Ball, Free, Pin], [0, 0, 0], 0)
+    ball, free, pin = tree.bodies[1:]
+
+    def function(x: Any) -> float:
+        return float(x[0])
+
+    makers: tuple[Callable[[Any], Any], ...] = (
+        lambda pair: ConstantCoordinateConstraint(pair[0], 0.7, index=pair[1]),
+        lambda pair: PrescribedMotionConstraint(pair[0], Linear(1.0), index=pair[1]),
+        lambda pair: CoordinateCouplerConstraint([pair], function=function),
+        lambda pair: CoordinateCouplerConstraint([(pin, 0)], function=function, dependent=pair),
+        lambda pair: SpeedCouplerConstraint([(pin, 0)], [pair], function=function),
+    )
+    for body, index in ((ball, 0), (ball, 3), (free, 2), (free, 5), (free, 6)):
+        for make in makers:
+            with pytest.raises(ConstraintError, match=rf"ties q\[{index}\] of {body}") as caught:
+                make((body, index))
+            assert "body.coordinate(" in caught.value.hint
+    with pytest.raises(ConstraintError, match="that has its index, with another one"):
+        ConstantCoordinateConstraint(free.coordinate(3), 0.7, index=1)
+    with pytest.raises(ConstraintError, match="does not have"):
+        ConstantCoordinateConstraint(free, 0.7, index=7)

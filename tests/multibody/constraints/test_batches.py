@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stagecache import Stage, System
@@ -18,7 +18,6 @@ from stagecache.errors import (
 )
 from stagecache.multibody import (
     AbstractPairConstraint,
-    Ball,
     ConstantCoordinateConstraint,
     CoordinateCouplerConstraint,
     Free,
@@ -31,7 +30,7 @@ from stagecache.multibody import (
 )
 from stagecache.system.constraints.jacobians import acceleration_bias, position_jacobian
 from stagecache.system.constraints.rows import row_names
-from tests.multibody.constrained_trees import PAIRS, close, coupler, tied
+from tests.multibody.constrained_trees import PAIRS, close, coordinates_in, coupler, tied
 from tests.multibody.trees import Array, Tree, make_tree, trees
 from tests.profiles import examples
 
@@ -50,10 +49,9 @@ def rung(pair: Any, _: Any) -> tuple[AbstractPairConstraint, Any]:
 
 
 def held(tree: Tree) -> ConstantCoordinateConstraint:
-    every = [body for body in tree.bodies[1:] if body.mobilizer.with_euler_angles().nq]
-    body = every[tree.rng.integers(len(every))] if every else tree.bodies[0]
-    index = int(tree.rng.integers(body.mobilizer.with_euler_angles().nq))
-    return ConstantCoordinateConstraint(body, tree.rng.normal(), index=index)
+    every = coordinates_in(tree)
+    assume(every)
+    return ConstantCoordinateConstraint(every[tree.rng.integers(len(every))], tree.rng.normal())
 
 
 @examples(20)
@@ -158,7 +156,7 @@ def test_a_constraint_has_its_own_multipliers_and_forces() -> None:
 
 
 def test_constraints_of_two_matters_or_of_other_sizes_are_batches_of_their_own() -> None:
-    tree = make_tree([Pin, Pin, Ball], [0, 0, 0], 0)
+    tree = make_tree([Pin, Pin, Pin], [0, 0, 0], 0)
     other = tree.system.add(MatterSubsystem(), "other")
     link = other.add_body("link", other.ground, Free())
     a, b, c = ((body, 0) for body in tree.bodies[1:])

@@ -114,7 +114,7 @@ def loop() -> MultibodySystem:
     )
     system.add(RodConstraint(left, [0, 1, 0], right, [0, 1, 0], 1.5), "rod")
     system.add(ConstantOrientationConstraint(left, right), "parallel")
-    system.add(ConstantCoordinateConstraint(left, 0.3, index=1), "held")
+    system.add(ConstantCoordinateConstraint(right, 0.3), "held")
     return system
 
 
@@ -184,7 +184,7 @@ def test_the_jacobian_of_a_system_has_the_blocks_of_its_constraints_in_their_col
         ball((tree.bodies[2], tree.bodies[3]), tree.rng)[0],
         ball((tree.bodies[0], tree.bodies[1]), tree.rng)[0],
         weld((links[0], links[1]), tree.rng)[0],
-        ConstantCoordinateConstraint(links[1], 0.5, index=6),
+        ConstantCoordinateConstraint(links[1].coordinate(5), 0.5),
     )
     tree.system.add(other, "other")
     for k, constraint in enumerate(constraints):

@@ -72,11 +72,14 @@ KINDS: Final[dict[str, Make]] = {
     "ConstantSpeed": lambda a, _, __: ConstantSpeedConstraint(a, 0.7, index=1),
     "ConstantAcceleration": lambda a, _, __: ConstantAccelerationConstraint(a, 0.7, index=2),
     "SpeedCoupler": lambda a, _, c: SpeedCouplerConstraint(
-        [(a, 1), (c, 0)], [(a, 1)], function=coupling, gradient=coupling_gradient
+        [(a, 1), (c, 0)], [a.coordinate(1)], function=coupling, gradient=coupling_gradient
     ),
-    "PrescribedMotion": lambda a, _, __: PrescribedMotionConstraint(a, Wave(), index=1),
+    "PrescribedMotion": lambda a, _, __: PrescribedMotionConstraint(a.coordinate(1), Wave()),
     "NoSlip1D": lambda a, b, c: NoSlip1DConstraint(a, [0.1, 0.2, 0.3], [1, -2, 0.5], b, c),
 }
+
+OF_ANGLES: Final = ("SpeedCoupler", "PrescribedMotion")
+"""Those of q of the Ball, which need Euler angles."""
 
 
 def model(
