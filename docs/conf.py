@@ -1,5 +1,6 @@
 """Configuration of the documentation site; see https://www.sphinx-doc.org."""
 
+import logging
 import re
 import sys
 from importlib.metadata import version as installed_version
@@ -8,6 +9,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+
+for chatty in ("websockets", "traitlets"):  # examples write pages and notebooks, which these serve
+    logging.getLogger(chatty).setLevel(logging.WARNING)
 
 project = "stagecache"
 author = "the stagecache authors"

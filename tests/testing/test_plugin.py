@@ -201,6 +201,6 @@ def test_a_project_that_does_not_use_it_does_not_import_it(pytester: pytest.Pyte
             assert large & sys.modules.keys() == set()
         """
     )
-    others = ("hypothesispytest", "zarr", "cacheprovider")  # which import much themselves
+    others = ("hypothesispytest", "zarr", "anyio", "cacheprovider")  # which import much themselves
     options = (*[f"-pno:{name}" for name in others], "-Werror")
     pytester.runpytest_subprocess(*options).assert_outcomes(passed=1)

@@ -33,6 +33,8 @@ def plain(matrix: Any) -> Any:
 def test_products_are_those_of_the_dense_matrices(
     kinds: list[str], use_euler_angles: bool, seed: int
 ) -> None:
+    if not use_euler_angles:  # these two tie an angle of a Ball
+        kinds = [kind for kind in kinds if kind not in ("SpeedCoupler", "PrescribedMotion")]
     system, state = model(*kinds, use_euler_angles=use_euler_angles, stage=Stage.VELOCITY)
     rng = np.random.default_rng(seed)
     for letter, wanted in (
