@@ -10,21 +10,17 @@ Source of the spline: G. Forsythe, M. Malcolm, C. Moler, Computer Methods for Ma
 Computations (1977), section 4.4, which SIMM and OpenSim follow.
 """
 
-from bisect import bisect_right
 from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.errors import OutOfRangeError, short_repr
-from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array
-from stagecache.multibody.mobilizers.functions import AbstractFunction
-from stagecache.state.vectors.conversion import ANY
+from stagecache.multibody.mobilizers.functions import AbstractPiecewise
 
 
 @final
-class SimmSpline(AbstractFunction):
+class SimmSpline(AbstractPiecewise):
     """The cubic spline of SIMM and OpenSim, which is not a natural one.
 
     Parameters
@@ -50,42 +46,14 @@ class SimmSpline(AbstractFunction):
     """
 
     def __init__(self, x: ArrayLike, y: ArrayLike) -> None:
-        places, values = _points(x, y, "SimmSpline")
-        self._x: list[float] = places.tolist()
-        self._y: list[float] = values.tolist()
+        places, values = self._points(x, y)
         h = np.diff(places)
         slopes = np.diff(values) / h
         c = _bends(places, h, slopes)
         b = slopes - h * (c[1:] + 2.0 * c[:-1])
         last = slopes[-1] + h[-1] * (c[-2] + 2.0 * c[-1])
-        d = np.diff(c) / h
-        cubics = np.column_stack([values[:-1], b, 3.0 * c[:-1], d]).tolist()
-        first = [self._y[0], float(b[0]), 0.0, 0.0]
-        self._pieces = [first, *cubics, [self._y[-1], float(last), 0.0, 0.0]]
-        self._starts = [self._x[0], *self._x]
-
-    def value(self, x: float) -> float:
-        """Return the value."""
-        t, (a, b, c, d) = self._piece(x)
-        return a + t * (b + t * (c + t * d))
-
-    def first(self, x: float) -> float:
-        """Return the first derivative."""
-        t, (_, b, c, d) = self._piece(x)
-        return b + t * (2.0 * c + t * 3.0 * d)
-
-    def second(self, x: float) -> float:
-        """Return the second derivative."""
-        t, (_, _, c, d) = self._piece(x)
-        return 2.0 * c + 6.0 * d * t
-
-    def _piece(self, x: float) -> tuple[float, list[float]]:
-        """Return the distance from the start of the piece at x, and its coefficients."""
-        i = bisect_right(self._x, x)
-        return x - self._starts[i], self._pieces[i]
-
-    def __repr__(self) -> str:
-        return f"SimmSpline({self._x}, {self._y})"
+        cubics = np.column_stack([values[:-1], b, 3.0 * c[:-1], np.diff(c) / h])
+        self._join(places, values, cubics, (b[0], last))
 
 
 def _bends(x: Array, h: Array, slopes: Array) -> Array:
@@ -108,7 +76,7 @@ def _bends(x: Array, h: Array, slopes: Array) -> Array:
 
 
 @final
-class PiecewiseLinear(AbstractFunction):
+class PiecewiseLinear(AbstractPiecewise):
     """Straight lines through points; the first and the last one go on beyond them.
 
     Parameters
@@ -132,45 +100,8 @@ class PiecewiseLinear(AbstractFunction):
     """
 
     def __init__(self, x: ArrayLike, y: ArrayLike) -> None:
-        places, values = _points(x, y, "PiecewiseLinear")
-        self._x: list[float] = places.tolist()
-        self._y: list[float] = values.tolist()
-        self._slopes: list[float] = (np.diff(values) / np.diff(places)).tolist()
-
-    def value(self, x: float) -> float:
-        """Return the value."""
-        i = self._interval(x)
-        return self._y[i] + self._slopes[i] * (x - self._x[i])
-
-    def first(self, x: float) -> float:
-        """Return the slope; at a point, that on the right."""
-        return self._slopes[self._interval(x)]
-
-    def second(self, x: float) -> float:  # noqa: ARG002  # it is constant
-        """Return 0."""
-        return 0.0
-
-    def _interval(self, x: float) -> int:
-        return min(max(bisect_right(self._x, x) - 1, 0), len(self._slopes) - 1)
-
-    def __repr__(self) -> str:
-        return f"PiecewiseLinear({self._x}, {self._y})"
-
-
-def _points(x: ArrayLike, y: ArrayLike, kind: str) -> tuple[Array, Array]:
-    """Return places and values of at least two points.
-
-    Raises
-    ------
-    ShapeError, NotANumberError, OutOfRangeError
-    """
-    places = checked_array(x, (ANY,), f"the x of a {kind}")
-    values = checked_array(y, (len(places),), f"the y of a {kind}")
-    if len(places) < 2 or not (np.diff(places) > 0.0).all():
-        raise OutOfRangeError(
-            f"the x of a {kind}: do not ascend",
-            "at least two numbers, each larger than the one before",
-            short_repr(x),
-            "sort the points by x, and leave out those that are there twice",
-        )
-    return places, values
+        places, values = self._points(x, y)
+        slopes = np.diff(values) / np.diff(places)
+        zero = np.zeros(len(slopes))
+        cubics = np.column_stack([values[:-1], slopes, zero, zero])
+        self._join(places, values, cubics, (slopes[0], slopes[-1]))

@@ -370,7 +370,9 @@ class MultibodySystem(System):
         found: dict[str, ContinuousVariable | ContinuousElement] = {}
         for matter in self._matters:
             start = "" if matter is self.matter else f"{matter.name}."
-            found |= {start + coordinate.name: coordinate.q for coordinate in matter.coordinates}
+            found |= {
+                start + coordinate.name: coordinate.q_in_angles for coordinate in matter.coordinates
+            }
             found |= {start + body.name: body.q for body in matter.bodies[1:]}
         for name in self.ambiguous_mobilizers:
             del found[name]
@@ -393,7 +395,7 @@ class MultibodySystem(System):
     def clamped_ranges(self) -> dict[ContinuousElement, tuple[float, float]]:
         """The ranges of clamped coordinates, as an Assembler starts with them."""
         found = [c for matter in self._matters for c in matter.coordinates if c.is_clamped]
-        return {coordinate.q: coordinate.range for coordinate in found}
+        return {coordinate.q_in_angles: coordinate.range for coordinate in found}
 
     def in_assembly_coordinates(self, state: State) -> State:
         """Return a copy of a State with all orientations in Euler angles: no q depends on others.

@@ -21,7 +21,7 @@ from stagecache.state.handles import AbstractContinuousVariable, ContinuousEleme
 from stagecache.state.state import State
 
 Mobilizer = Any
-"""A handle of q or of one q, an object whose `q` is such a handle, or a str."""
+"""A handle of q or of one q, an object with such a handle as `q_in_angles` or `q`, or a str."""
 
 Handle = AbstractContinuousVariable | ContinuousElement
 
@@ -76,7 +76,7 @@ def handle_of(mobilizer: Mobilizer, state: State, what: str) -> Handle:
             raise _unknown(what, "one of " + listed(offered), given, hint)
         given = known[given]
     elif not isinstance(given, Handle):
-        given = getattr(given, "q", given)
+        given = getattr(given, "q_in_angles", None) or getattr(given, "q", given)
     whole = given.variable if isinstance(given, ContinuousElement) else given
     if not isinstance(whole, AbstractContinuousVariable) or whole.kind != "q":
         raise _unknown(

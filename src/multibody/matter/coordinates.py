@@ -153,7 +153,25 @@ class JointCoordinate:
 
     @property
     def q(self) -> ContinuousElement:
-        """The handle of its q, where orientations are not quaternions."""
+        """The handle of its q.
+
+        Raises
+        ------
+        KinematicsError
+            The joint can have a quaternion, so the place of its q differs from State to State.
+        """
+        if self.body.mobilizer.quaternion_start is None:
+            return self.q_in_angles
+        raise KinematicsError(
+            f"{self}: has no handle for all States",
+            "a joint without a quaternion",
+            f"a {self.body.mobilizer!r}",
+            "call the coordinate with a State, or set() it; an Assembler takes the coordinate",
+        )
+
+    @property
+    def q_in_angles(self) -> ContinuousElement:
+        """The handle of its q in States with Euler angles, as an Assembler has them."""
         element: ContinuousElement = self.body.q[self.index]
         return element
 

@@ -24,6 +24,7 @@ from numpy.typing import ArrayLike
 from stagecache.checks import require_number
 from stagecache.errors import OutOfRangeError, ShapeError, short_repr
 from stagecache.multibody.checks import checked_array
+from stagecache.multibody.geometry.spatial import Array
 from stagecache.state.vectors.conversion import ANY
 
 
@@ -150,8 +151,78 @@ def _horner(coefficients: Sequence[float], x: float) -> float:
     return found
 
 
+class AbstractPiecewise(AbstractFunction):
+    """Cubics between points, and straight lines beyond them; at a point, the piece on the right."""
+
+    _x: list[float]
+    _y: list[float]
+
+    def _points(self, x: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        """Return places and values of at least two points.
+
+        Raises
+        ------
+        ShapeError, NotANumberError, OutOfRangeError
+        """
+        kind = type(self).__name__
+        places = checked_array(x, (ANY,), f"the x of a {kind}")
+        values = checked_array(y, (len(places),), f"the y of a {kind}")
+        if len(places) < 2 or not (np.diff(places) > 0.0).all():
+            raise OutOfRangeError(
+                f"the x of a {kind}: do not ascend",
+                "at least two numbers, each larger than the one before",
+                short_repr(x),
+                "sort the points by x, and leave out those that are there twice",
+            )
+        return places, values
+
+    def _join(
+        self, places: Array, values: Array, cubics: Array, slopes: tuple[float, float]
+    ) -> None:
+        """Keep the pieces.
+
+        Parameters
+        ----------
+        places, values : (n,) float
+        cubics : (n - 1, 4) float
+            a, b, c, d of a + b t + c t² + d t³, by interval, with t from its start.
+        slopes : (float, float)
+            Of the lines before the first point, and after the last one.
+        """
+        self._x, self._y = places.tolist(), values.tolist()
+        first, last = (
+            [y, float(slope), 0.0, 0.0]
+            for y, slope in zip((self._y[0], self._y[-1]), slopes, strict=True)
+        )
+        self._pieces = [first, *cubics.tolist(), last]
+        self._starts = [self._x[0], *self._x]
+
+    def value(self, x: float) -> float:
+        """Return the value."""
+        t, (a, b, c, d) = self._piece(x)
+        return a + t * (b + t * (c + t * d))
+
+    def first(self, x: float) -> float:
+        """Return the first derivative."""
+        t, (_, b, c, d) = self._piece(x)
+        return b + t * (2.0 * c + t * 3.0 * d)
+
+    def second(self, x: float) -> float:
+        """Return the second derivative."""
+        t, (_, _, c, d) = self._piece(x)
+        return 2.0 * c + 6.0 * d * t
+
+    def _piece(self, x: float) -> tuple[float, list[float]]:
+        """Return the distance from the start of the piece at x, and its coefficients."""
+        i = bisect_right(self._x, x)
+        return x - self._starts[i], self._pieces[i]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._x}, {self._y})"
+
+
 @final
-class NaturalCubicSpline(AbstractFunction):
+class NaturalCubicSpline(AbstractPiecewise):
     """Cubics through points, with second derivatives 0 at both ends, and straight lines beyond.
 
     Parameters
@@ -177,43 +248,7 @@ class NaturalCubicSpline(AbstractFunction):
     def __init__(self, x: ArrayLike, y: ArrayLike) -> None:
         from scipy.interpolate import CubicSpline  # noqa: PLC0415  # it takes a while
 
-        places = checked_array(x, (ANY,), "the x of a NaturalCubicSpline")
-        values = checked_array(y, (len(places),), "the y of a NaturalCubicSpline")
-        if len(places) < 2 or not (np.diff(places) > 0.0).all():
-            raise OutOfRangeError(
-                "the x of a NaturalCubicSpline: do not ascend",
-                "at least two numbers, each larger than the one before",
-                short_repr(x),
-                "sort the points by x, and leave out those that are there twice",
-            )
-        self._x: list[float] = places.tolist()
-        self._y: list[float] = values.tolist()
-        # a, b, c, d of a + b t + c t² + d t³, by interval, and the line after the last point
+        places, values = self._points(x, y)
         spline: Any = CubicSpline(places, values, bc_type="natural")
-        cubics: list[list[float]] = spline.c[::-1].T.tolist()
-        last = [self._y[-1], float(spline(places[-1], 1)), 0.0, 0.0]
-        self._pieces = [[self._y[0], float(spline(places[0], 1)), 0.0, 0.0], *cubics, last]
-        self._starts = [self._x[0], *self._x]
-
-    def value(self, x: float) -> float:
-        """Return the value."""
-        t, (a, b, c, d) = self._piece(x)
-        return a + t * (b + t * (c + t * d))
-
-    def first(self, x: float) -> float:
-        """Return the first derivative."""
-        t, (_, b, c, d) = self._piece(x)
-        return b + t * (2.0 * c + t * 3.0 * d)
-
-    def second(self, x: float) -> float:
-        """Return the second derivative."""
-        t, (_, _, c, d) = self._piece(x)
-        return 2.0 * c + 6.0 * d * t
-
-    def _piece(self, x: float) -> tuple[float, list[float]]:
-        """Return the distance from the start of the piece at x, and its coefficients."""
-        i = bisect_right(self._x, x)
-        return x - self._starts[i], self._pieces[i]
-
-    def __repr__(self) -> str:
-        return f"NaturalCubicSpline({self._x}, {self._y})"
+        slopes = spline(places[0], 1), spline(places[-1], 1)
+        self._join(places, values, spline.c[::-1].T, slopes)

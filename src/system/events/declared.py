@@ -258,7 +258,6 @@ class DeclaredTimes:
         self.name = name
         self.is_periodic = event.interval is not None
         self._subsystem, self._event = subsystem, event
-        self._last_interval = 0.0
         for given in (event.interval, event.next_time):
             if isinstance(given, AbstractDeclaration):
                 _require_declared(given, subsystem, name)
@@ -267,9 +266,11 @@ class DeclaredTimes:
         """Return the next time of the event."""
         event = self._event
         if self.is_periodic:
-            interval = self._last_interval = self._interval(state)
             return next_periodic_time(
-                state.time, event.start, interval, include_current_time=include_current_time
+                state.time,
+                event.start,
+                self._interval(state),
+                include_current_time=include_current_time,
             )
         if isinstance(event.next_time, AbstractDeclaration):
             return float(getattr(self._subsystem, event.next_time.name)(state))
@@ -280,9 +281,9 @@ class DeclaredTimes:
 
     def rounding(self, time: float, origin: float) -> float:
         """Return the difference up to which a time of the event is equal to `time` [s]."""
-        if not self._last_interval:
+        interval = self._event.interval
+        if not isinstance(interval, float):  # it differs from State to State
             return rounding(time, origin)
-        interval = self._last_interval
         return max(rounding(time, origin, interval), rounding(time, self._event.start, interval))
 
     def _interval(self, state: State) -> float:

@@ -156,6 +156,8 @@ def test_coordinates_of_a_quaternion_are_those_of_euler_angles() -> None:
     with pytest.raises(KinematicsError, match="quaternions"):
         roll(state)
     assert y(state) == 2.0
+    with pytest.raises(KinematicsError, match="no handle"):
+        _ = y.q
     y.set(state, 3.0)
     angles = with_euler_angles(system.matter, state)
     assert roll(angles) == pytest.approx(0.2)
@@ -358,3 +360,16 @@ def test_a_clamped_coordinate_begins_and_is_held_in_its_range() -> None:
     assert not body.is_locked(state)
     body.coordinate("c").lock(state, 0.4)
     assert body.is_locked(state)
+
+
+def test_an_assembler_takes_coordinates_of_a_joint_with_a_quaternion() -> None:
+    system = MultibodySystem()
+    names = ["roll", "pitch", "yaw", "x", "y", "z"]
+    ship = system.matter.add_body("ship", system.matter.ground, Free(), coordinates=names)
+    state = system.new_state()
+    for given in (ship.coordinate("y"), "y"):
+        assembler = Assembler(system)
+        assembler.add_goal(QValue(given, 0, 0.5))
+        assembler.assemble(state)
+        assert ship.coordinate("y")(state) == pytest.approx(0.5)
+        assert ship.coordinate("x")(state) == pytest.approx(0.0)
