@@ -32,7 +32,7 @@ class Integral(AbstractMeasure):
         Of n numbers, which can be computed at stage Acceleration. All variables on which it
         depends have to invalidate Dynamics, or an earlier stage.
     initial : float or (n,) array_like
-        The integral in the default State; its length is that of the source.
+        The integral in the default State; as many numbers as the source has.
 
     Raises
     ------

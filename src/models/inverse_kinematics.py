@@ -124,7 +124,7 @@ class IKResult:
     def animate(
         self, path: str | PathLike[str], *, most_frames: int = 300, progress: Progress = None
     ) -> Path:
-        """Write the moving bodies with observed markers and those of the model.
+        """Write the moving bodies with observed markers and markers of the model.
 
         Markers of the model are dark, observed ones are orange. The file is as `stagecache.animate`
         makes it: a page, or a GIF.
@@ -225,9 +225,9 @@ def inverse_kinematics(
     ------
     WrongTypeError
     UnknownMarkerError
-        A weight is that of a marker that the model does not have.
+        A weight names a marker that the model does not have.
     UnknownItemError
-        A task is that of a coordinate that the model, or the table, does not have.
+        A task names a coordinate that the model, or the table, does not have.
     NoObservationError
         No marker of the model is observed.
     ObservationError

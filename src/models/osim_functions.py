@@ -9,7 +9,7 @@ from stagecache.models.xml import Element, shown_tags
 from stagecache.multibody import AbstractFunction, Linear, Polynomial
 
 SPLINES: Final = ("SimmSpline", "NaturalCubicSpline", "natCubicSpline")
-"""One function by three names: that of version 4, and those of older ones."""
+"""One function by three names: the name of version 4, and older names."""
 
 
 def function_in(owner: Element, name: str = "function") -> Element | None:

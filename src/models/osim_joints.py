@@ -246,7 +246,7 @@ def _motion(axis: Element, coordinate: str, q: list[str]) -> Motion:
 
 
 def _unit(coordinate: str, axes: list[Element], used: list[str]) -> str:
-    """Return the unit of a coordinate: that of the last axis that moves by it, one to one.
+    """Return the unit of a coordinate: the unit of the last axis that moves by it, one to one.
 
     This is OpenSim's rule, by which columns of a file in degrees are converted.
     """

@@ -39,7 +39,7 @@ class CoordinateTask:
     value : float or None
         [rad or m]. None: the default of the model, or the values of a file.
     is_from_file : bool
-        True if values are those of a file.
+        True if the values come from a file.
     """
 
     name: str

@@ -362,7 +362,7 @@ class MultibodySystem(System):
 
     @property
     def mobilizers(self) -> dict[str, ContinuousVariable | ContinuousElement]:
-        """The handles of q by name: those of all bodies but the ground, and of named coordinates.
+        """The handles of q by name, of all bodies but the ground, and of named coordinates.
 
         Those of a second matter have its name in front: "matter2.arm". A name that a body and a
         coordinate of another body have is left out: it could mean both.

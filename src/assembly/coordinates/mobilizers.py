@@ -46,7 +46,7 @@ def name_of(mobilizer: AbstractContinuousVariable, state: State) -> str:
 
 
 def name_of_q(row: int, state: State) -> str:
-    """Return the name of a q in messages: that of the coordinate, or "q 1 of thigh"."""
+    """Return the name of a q in messages: the name of the coordinate, or "q 1 of thigh"."""
     for place, handle in blocks_of(state._contents, "q", None):
         if place.start <= row < place.stop:
             i = row - place.start

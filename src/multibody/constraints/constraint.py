@@ -202,5 +202,5 @@ class AbstractPositionConstraint(AbstractConstraint):
 
 
 def gives(constraint: AbstractConstraint, base: type[AbstractConstraint], name: str) -> bool:
-    """Return whether its class has a method of its own in place of that of a base."""
+    """Return whether its class overrides a method of a base."""
     return getattr(type(constraint), name) is not getattr(base, name)

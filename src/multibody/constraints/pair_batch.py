@@ -144,7 +144,7 @@ class PairBatch(AbstractPositionBatch):
         return in_axes(where.first, found)
 
     def _between(self, state: State, motions: CacheEntry[Array]) -> Array:
-        """Return the motions of bodies 2, minus those of bodies 1; about the origin of ground."""
+        """Return the motions of bodies 2 relative to bodies 1, about the origin of ground."""
         pairs, values = self.members(state), motions(state)
         found: Array = values[pairs.two] - values[pairs.one]
         return found

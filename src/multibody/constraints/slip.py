@@ -106,7 +106,7 @@ class SlipBatch(AbstractBatch):
         return found
 
     def _along(self, state: State, motions: Array) -> Array:
-        """Return motions of bodies 2, minus those of bodies 1, at the points along directions."""
+        """Return the motions of bodies 2 relative to bodies 1, at the points along directions."""
         members = self.members(state)
         between = motions[members.two] - motions[members.one]
         found: Array = (self.ground_jacobian(state) * between).sum(1)
@@ -117,7 +117,7 @@ class SlipBatch(AbstractBatch):
 class NoSlip1DConstraint(AbstractConstraint):
     """Two bodies do not slip at a point of a case, along a direction of it. One error [m/s].
 
-    It is the velocity there of body 2, minus that of body 1, along the direction. The point is one
+    It is the velocity of body 2 there, relative to body 1, along the direction. The point is one
     of contact, as of two gears, of which the case has the axes.
 
     Parameters

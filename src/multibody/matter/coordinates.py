@@ -55,7 +55,7 @@ class Coordinate:
     name : str
         Different from the names of all other coordinates of the matter.
     default : float, optional
-        Its q in the default State [rad or m]. The default is that of the mobilizer.
+        Its q in the default State [rad or m]; by default, the default q of the mobilizer.
     range : (float, float), optional
         The least and the greatest q. By default there are no limits.
     clamped : bool
@@ -299,7 +299,7 @@ def checked_coordinates(
     KinematicsError
         The q of the joint do not belong to its u one by one.
     OutOfRangeError
-        One is clamped, and its default, that of the mobilizer, is not in its range.
+        One is clamped, and the default q of the mobilizer is not in its range.
     """
     if given is None:
         return ()

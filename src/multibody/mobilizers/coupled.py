@@ -6,7 +6,7 @@ r"""Mobilizers whose origin and orientation move together: screw, bend-stretch, 
     BendStretch    Rz(q0)              at (q1 cos q0, q1 sin q0, 0): along x of M
     Ellipsoid      any R, as a Ball    at (a n_x, b n_y, c n_z), where n is z of M in F
 
-Their q and u are those of Simbody's mobilizers of the same names.
+They have the q and u of Simbody's mobilizers of the same names.
 """
 
 from abc import abstractmethod

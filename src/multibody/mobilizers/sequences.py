@@ -180,7 +180,7 @@ class Bushing(AbstractMobilizer):
     """Any motion: q are body-fixed x-y-z angles [rad], then the origin of M in F [m].
 
     u are their rates. (A Free with Euler angles has the same q, but velocities as u.) For small
-    angles, as those of an elastic bushing; where the second is pi/2, a motion is lost.
+    angles, as in an elastic bushing; where the second is pi/2, a motion is lost.
     """
 
     nq = nu = 6
@@ -193,7 +193,7 @@ class Bushing(AbstractMobilizer):
         return pose_of_angles(q[0], q[1], q[2], q[3], q[4], q[5])
 
     def axes(self, q: Sequence[float]) -> Rows:
-        """Return rotations as those of a Gimbal, and translations along the axes of F."""
+        """Return the rotations of a Gimbal, and translations along the axes of F."""
         return [*GIMBAL.axes(q[:3]), *TRANSLATION.axes(q[3:])]
 
     def axes_rate(self, q: Sequence[float], u: Sequence[float]) -> Sequence[float]:
