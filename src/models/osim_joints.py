@@ -8,6 +8,7 @@ Joints turn by body-fixed x-y-z angles, and qdot is u, also of a BallJoint and a
     SliderJoint along x        Slider            FreeJoint                 Bushing
     UniversalJoint             Universal         CustomJoint               FunctionBased, or Weld
     PlanarJoint                Planar            WeldJoint                 Weld
+    EllipsoidJoint             Ellipsoid, in angles: u is the angular velocity
 """
 
 from collections.abc import Callable
@@ -26,6 +27,7 @@ from stagecache.multibody import (
     AbstractMobilizer,
     Bushing,
     Coordinate,
+    Ellipsoid,
     FunctionBased,
     Gimbal,
     Linear,
@@ -42,15 +44,24 @@ DIRECTIONS: Final = ("1", "2", "3")
 Motion = tuple[list[float], AbstractFunction, int]
 
 
-SIMPLE: Final[dict[str, Callable[[], AbstractMobilizer]]] = {
-    "PinJoint": Pin,
-    "SliderJoint": Slider,
-    "UniversalJoint": Universal,
-    "GimbalJoint": Gimbal,
-    "BallJoint": Gimbal,
-    "FreeJoint": Bushing,
-    "PlanarJoint": Planar,
-    "WeldJoint": Weld,
+def _ellipsoid(joint: Element) -> AbstractMobilizer:
+    """Return the mobilizer of an EllipsoidJoint, in angles."""
+    try:
+        return Ellipsoid(joint.numbers_of("radii_x_y_z", 3)).with_euler_angles()
+    except StagecacheError as error:
+        raise joint.bad(error.what, error.expected, error.got, error.hint) from None
+
+
+SIMPLE: Final[dict[str, Callable[[Element], AbstractMobilizer]]] = {
+    "PinJoint": lambda _: Pin(),
+    "SliderJoint": lambda _: Slider(),
+    "UniversalJoint": lambda _: Universal(),
+    "GimbalJoint": lambda _: Gimbal(),
+    "BallJoint": lambda _: Gimbal(),
+    "FreeJoint": lambda _: Bushing(),
+    "PlanarJoint": lambda _: Planar(),
+    "WeldJoint": lambda _: Weld(),
+    "EllipsoidJoint": _ellipsoid,
 }
 
 
@@ -124,7 +135,7 @@ def read_joint(element: Element, owner: Element | None, frames: Frames) -> Joint
         parent = Place(parent.body, parent.pose @ turn)
         child = Place(child.body, child.pose @ turn)
     else:
-        mobilizer, names = SIMPLE[element.tag](), list(told)
+        mobilizer, names = SIMPLE[element.tag](element), list(told)
         units = ["rad" if any(axis[:3]) else "m" for axis in mobilizer.axes(mobilizer.default_q)]
     if len(names) != mobilizer.nu:
         expected = f"{mobilizer.nu} coordinates, one for each motion"

@@ -50,6 +50,7 @@ JOINTS: Final = {
     "FreeJoint": 6,
     "PlanarJoint": 3,
     "WeldJoint": 0,
+    "EllipsoidJoint": 3,
 }
 
 
@@ -124,7 +125,8 @@ def document(
 def of_joint(kind: str, *, is_reversed: bool = False) -> str:
     """Return a model of one joint."""
     names = [f"q{i}" for i in range(JOINTS[kind])]
-    made = joint(kind, "j", "/ground", "/bodyset/b", names, is_reversed=is_reversed)
+    inside = "<radii_x_y_z>0.2 0.15 0.3</radii_x_y_z>" if kind == "EllipsoidJoint" else ""
+    made = joint(kind, "j", "/ground", "/bodyset/b", names, inside, is_reversed=is_reversed)
     return document(made, ["b"])
 
 

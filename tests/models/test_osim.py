@@ -240,7 +240,7 @@ def refused(text: str, write: Write) -> str:
         ('Version="40000"', 'Version="50000"', "is of a version that is not known"),
         ("OpenSimDocument", "Document", "is not a document of OpenSim"),
         ("Model", "Tool", "has no model"),
-        ("PinJoint", "EllipsoidJoint", "a joint of kind EllipsoidJoint is not known"),
+        ("PinJoint", "EllipsoidJoint", "has no <radii_x_y_z>"),
         ("PinJoint", "ScapulothoracicJoint", "a joint of kind ScapulothoracicJoint is not known"),
         ("PinJoint", "GimbalJoint", "has another number of coordinates"),
         ("-1.5 1.5", "1.5 -1.5", "has a range that is empty"),

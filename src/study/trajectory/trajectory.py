@@ -595,4 +595,5 @@ def _checked_record(pattern: Pattern, record: Iterable[Item] | Item) -> tuple[st
             got := short_repr(record),
             f"write record=({record if isinstance(record, AbstractHandle) else got},)",
         )
-    return tuple(dict.fromkeys(pattern.path_of(item) for item in record))
+    whole = (item.variable if isinstance(item, ContinuousElement) else item for item in record)
+    return tuple(dict.fromkeys(map(pattern.path_of, whole)))

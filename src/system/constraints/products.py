@@ -25,7 +25,11 @@ from stagecache.state.state import State
 from stagecache.state.vectors.vectors import QERR, UDOTERR, UERR
 from stagecache.system.constraints.jacobians import bias_of, parts_of
 from stagecache.system.constraints.rows import table_of
-from stagecache.system.motion.operators import checked_rows, multiply_by_n_pinv_transpose
+from stagecache.system.motion.operators import (
+    checked_rows,
+    multiply_by_n_pinv,
+    multiply_by_n_pinv_transpose,
+)
 
 Parts = list[tuple[int, Matrix]]
 
@@ -74,6 +78,18 @@ def dense(state: State, letter: str) -> Vector:
     return found
 
 
+def multiply_pq(state: State, values: ArrayLike) -> Vector:
+    """Return the product of Pq with an array (nq,) or (nq, k), as `multiply`."""
+    _require_stage(state, "p")
+    x = checked_rows(values, len(state.q), "q", "multiply_by_pq(qdot)")
+    return multiply(state, "p", multiply_by_n_pinv(state, x))
+
+
+def multiply_pq_transpose(state: State, values: ArrayLike) -> Vector:
+    """Return the product of the transpose with an array (rows,) or (rows, k), as `multiply`."""
+    return multiply_by_n_pinv_transpose(state, multiply_transpose(state, "p", values))
+
+
 def calc_pq(state: State) -> Vector:
     """Return P pinv(N) as a dense array."""
     return multiply_by_n_pinv_transpose(state, dense(state, "p").T).T
@@ -88,7 +104,12 @@ def acceleration_errors(state: State, udot: ArrayLike) -> Vector:
 
 def _parts(state: Any, letter: str) -> tuple[Parts, tuple[int, int]]:
     """Return the parts of a matrix, each with its first row, and its shape."""
-    stage, kind = LEVELS[letter]
-    state._contents.require_stage(stage, None, f"the matrix {letter.upper()} of constraints")
+    _require_stage(state, letter)
+    kind = LEVELS[letter][1]
     table = table_of(state)
     return parts_of(state, table, kind, table.position_rows if kind is QERR else None)
+
+
+def _require_stage(state: Any, letter: str) -> None:
+    what = f"the matrix {letter.upper()} of constraints"
+    state._contents.require_stage(LEVELS[letter][0], None, what)

@@ -853,6 +853,18 @@ class System:
         """Return P' multipliers: forces on u of shape (nu,). As `multiply_by_p`."""
         return products.multiply_transpose(self._require_own(state), "p", multipliers)
 
+    def multiply_by_pq(self, state: State, qdot: ArrayLike) -> Vector:
+        """Return Pq qdot, with the derivatives Pq = P pinv(N) of position errors by q.
+
+        A part of qdot that no u makes, as along a quaternion, counts for nothing. As
+        `multiply_by_p`.
+        """
+        return products.multiply_pq(self._require_own(state), qdot)
+
+    def multiply_by_pq_transpose(self, state: State, multipliers: ArrayLike) -> Vector:
+        """Return Pq' multipliers: forces on q of shape (nq,). As `multiply_by_pq`."""
+        return products.multiply_pq_transpose(self._require_own(state), multipliers)
+
     def calc_g(self, state: State) -> Vector:
         """Return G as a dense array, (nudoterr, nu). As `multiply_by_g`."""
         return products.dense(self._require_own(state), "g")

@@ -162,6 +162,14 @@ def test_members_of_families_are_recorded_by_name_or_handle() -> None:
     assert trajectory[chain.warm[0]].tolist() == [1.0]
 
 
+def test_one_number_of_a_variable_is_recorded_as_the_variable_is() -> None:
+    chain, state = started()
+    trajectory = Trajectory(state, (chain.angles[1], chain.angles))
+    assert trajectory.record == ("chain.angles",)
+    trajectory.append(state)
+    assert trajectory[chain.angles[1]].tolist() == [chain.angles(state)[1]]
+
+
 def test_what_is_read_cannot_be_written_and_stays_when_rows_are_added() -> None:
     chain, state = started()
     trajectory = Trajectory(state)

@@ -77,7 +77,13 @@ def test_a_product_is_a_difference_of_errors() -> None:
     (after_q, after_u), (before_q, before_u) = pairs
     found = system.multiply_by_p(state, direction)
     np.testing.assert_allclose(found, (after_q - before_q) / (2 * step), atol=1e-8)
-    np.testing.assert_allclose(system.calc_pq(state) @ qdot, found, atol=1e-12)
+    pq = system.calc_pq(state)
+    np.testing.assert_allclose(pq @ qdot, found, atol=1e-12)
+    along_all = np.column_stack([qdot, np.cos(np.arange(state.nq))])  # also along quaternions
+    np.testing.assert_allclose(system.multiply_by_pq(state, along_all), pq @ along_all, atol=1e-12)
+    forces = np.sin(np.arange(len(pq)))
+    found = system.multiply_by_pq_transpose(state, forces)
+    np.testing.assert_allclose(found, pq.T @ forces, atol=1e-12)
     found = system.multiply_by_v(state, direction)
     np.testing.assert_allclose(found, (after_u - before_u) / (2 * step), atol=1e-8)
 
@@ -129,6 +135,8 @@ def test_wrong_arguments_and_low_stages_are_refused() -> None:
         system.calc_projected_m_inv(state)
     with pytest.raises(ShapeError, match=r"multiply_by_p\(u\)"):
         system.multiply_by_p(state, [1.0])
+    with pytest.raises(ShapeError, match=r"multiply_by_pq\(qdot\)"):
+        system.multiply_by_pq(state, [1.0])
     with pytest.raises(ShapeError, match="multiply_by_p_transpose"):
         system.multiply_by_p_transpose(state, [1.0, 2.0])
     massless = MultibodySystem()
