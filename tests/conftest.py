@@ -1,5 +1,6 @@
 """Profiles of Hypothesis, and an option under which a skipped test is a failure."""
 
+import gc
 import signal
 from collections.abc import Iterator
 
@@ -26,6 +27,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail if a test is skipped: for where everything that tests can use is installed",
     )
+
+
+def pytest_collection_finish() -> None:
+    # tests collect garbage some hundred times: not among all modules and all tests, which stay
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
