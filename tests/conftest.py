@@ -1,4 +1,4 @@
-"""Profiles of Hypothesis, and an option under which a skipped test is a failure."""
+"""Profiles of Hypothesis, the order of tests, and an option under which a skipped test is a failure."""
 
 import gc
 import signal
@@ -27,6 +27,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail if a test is skipped: for where everything that tests can use is installed",
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # those that take minutes start first: last, they would keep one worker busy, and the others idle
+    items.sort(key=lambda item: item.get_closest_marker("takes_minutes") is None)
 
 
 def pytest_collection_finish() -> None:
