@@ -1,4 +1,4 @@
-"""Profiles of Hypothesis, the order of tests, and an option under which a skipped test is a failure."""
+"""Profiles of Hypothesis, the order of tests, and an option that makes a skip a failure."""
 
 import gc
 import signal
@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    # those that take minutes start first: last, they would keep one worker busy, and the others idle
+    # those that take minutes start first: at the end, they would leave the other workers idle
     items.sort(key=lambda item: item.get_closest_marker("takes_minutes") is None)
 
 
