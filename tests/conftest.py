@@ -1,6 +1,5 @@
 """Profiles of Hypothesis, the order of tests, and an option that makes a skip a failure."""
 
-import gc
 import signal
 from collections.abc import Iterator
 
@@ -32,12 +31,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # those that take minutes start first: at the end, they would leave the other workers idle
     items.sort(key=lambda item: item.get_closest_marker("takes_minutes") is None)
-
-
-def pytest_collection_finish() -> None:
-    # tests collect garbage some hundred times: not among all modules and all tests, which stay
-    gc.collect()
-    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
