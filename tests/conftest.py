@@ -1,4 +1,4 @@
-"""Profiles of Hypothesis, and an option under which a skipped test is a failure."""
+"""Profiles of Hypothesis, the order of tests, and an option that makes a skip a failure."""
 
 import signal
 from collections.abc import Iterator
@@ -26,6 +26,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail if a test is skipped: for where everything that tests can use is installed",
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # those that take minutes start first: at the end, they would leave the other workers idle
+    items.sort(key=lambda item: item.get_closest_marker("takes_minutes") is None)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

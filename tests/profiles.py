@@ -1,8 +1,8 @@
 """Profiles of Hypothesis: how many examples random tests try, in one table.
 
-`default` is for every day, `few` for further versions of Python, `ci` for what is merged (both in
-`.ci/run`), and `nightly` searches for new examples. All others try the same examples in each run,
-so that a failure is due to a change.
+`default` is for every day, `few` for further versions of Python, `ci` for what is merged, and
+`nightly` searches for new examples. `.ci/run` uses `ci` for the compiled form and `default` for the
+plain one. All others try the same examples in each run, so that a failure is due to a change.
 Tests state their own number for `ci`, and the others scale it.
 """
 

@@ -34,6 +34,7 @@ ERRORS = [
 ]
 
 
+@pytest.mark.takes_minutes
 @pytest.mark.skipif(
     any(find_spec(module) is None for module in NEEDED),
     reason="needs the extra docs: pip install '.[docs]'",
