@@ -17,6 +17,9 @@ r"""Matter: a tree of rigid bodies, as it is built, and the entries of its kinem
                                                       \        /
                                                   acceleration_bias[i]=    = early cutoff
 
+    stage Acceleration -> joint_udot[i]
+    stage Acceleration, axes, tree_bias -> tree_accelerations -> acceleration[i]=
+
     tree_poses -> tree_centers -> tree_inertias -> m_matrix         if a body has mass
     tree_inertias, tree_motions, tree_bias -> bias_force
     applied and is_enabled of all forces -> applied_forces -> applied_force
@@ -587,7 +590,38 @@ class MatterSubsystem(Subsystem):
     )
     def acceleration_bias(self, state: State, i: int) -> Array:
         """The acceleration of a body where udot is 0, in the form of `velocity`."""
-        found = _at(self.pose[i](state), self.tree_bias(state)[self._layouts[False].rows[i]])
+        return self._acceleration_at(state, i, self.tree_bias(state))
+
+    # ------------------------------------------------------------------ accelerations
+
+    @cached(count=_body_names, available_from=Stage.ACCELERATION)
+    def joint_udot(self, state: State, i: int) -> Array:
+        """The udot of the joint of a body; NaN where nothing computes it."""
+        layout = self._layouts[False]
+        found: Array = state[self].udot[layout.joints[layout.rows[i]].u].copy()
+        return found
+
+    @cached(
+        prerequisites=lambda self: (self.axes, self.tree_bias, self.use_euler_angles),
+        available_from=Stage.ACCELERATION,
+    )
+    def tree_accelerations(self, state: State) -> Array:
+        """The derivatives of `tree_motions`."""
+        layout, udot = self.layout(state), state[self].udot
+        return self.tree_bias(state) + motions(layout, self.axes(state), udot)
+
+    @cached(
+        count=_body_names,
+        prerequisites=lambda self, i: (self.tree_accelerations, self.velocity[i], self.pose[i]),
+        equal=_same_bits,
+    )
+    def acceleration(self, state: State, i: int) -> Array:
+        """Acceleration of a body in ground, (6,): angular, then linear, of its origin."""
+        return self._acceleration_at(state, i, self.tree_accelerations(state))
+
+    def _acceleration_at(self, state: State, i: int, rates: Array) -> Array:
+        """Return the acceleration of a body, of derivatives of motions of all bodies."""
+        found = _at(self.pose[i](state), rates[self._layouts[False].rows[i]])
         velocity = self.velocity[i](state)
         found[3:] += _cross(velocity, velocity[3:])
         return found
@@ -628,6 +662,19 @@ class MatterSubsystem(Subsystem):
         """The accelerations of a group where udot is 0, (k, 3) [m/s²]."""
         rates, bias = self.tree_motions(state), self.tree_bias(state)
         return self._tables[i].accelerations(self.station_positions[i](state), rates, bias)
+
+    @cached(
+        count=_group_names,
+        prerequisites=lambda self, i: (
+            *(self.tree_accelerations, self.tree_motions),
+            self.station_positions[i],
+        ),
+        unit="m/s²",
+    )
+    def station_accelerations(self, state: State, i: int) -> Array:
+        """The accelerations of the stations of a group, (k, 3) [m/s²]."""
+        motion, rates = self.tree_motions(state), self.tree_accelerations(state)
+        return self._tables[i].accelerations(self.station_positions[i](state), motion, rates)
 
     @cached(
         count=_group_names, prerequisites=lambda self, i: (self.axes, self.station_positions[i])

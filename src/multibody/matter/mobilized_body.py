@@ -61,8 +61,8 @@ class MobilizedBody(MatterPart):
 
         X_GB = X_GP X_PF X_FM(q) X_MB
 
-    `q`, `u`, `pose`, `velocity` and `acceleration_bias` are handles: call them with a State, or
-    name them as prerequisites. Each method that takes a State says which entries it reads, so that
+    `q`, `u`, `udot`, `pose`, `velocity`, `acceleration` and `acceleration_bias` are handles: call
+    them with a State, or name them as prerequisites. Each method that takes a State says which entries it reads, so that
     a caller can declare them.
 
     Attributes
@@ -127,6 +127,11 @@ class MobilizedBody(MatterPart):
         return self.matter.joint_u.member(self.index)
 
     @property
+    def udot(self) -> CacheEntry[Array]:
+        """The entry of its own udot, (nu,). Needs Acceleration; NaN if nothing computes it."""
+        return self.matter.joint_udot.member(self.index)
+
+    @property
     def pose(self) -> CacheEntry[Transform]:
         """The entry of X_GB. Needs Model; it stays valid where the body did not move."""
         return self.matter.pose.member(self.index)
@@ -135,6 +140,11 @@ class MobilizedBody(MatterPart):
     def velocity(self) -> CacheEntry[Array]:
         """The entry of its velocity, (6,): angular [rad/s], then of its origin [m/s], in ground."""
         return self.matter.velocity.member(self.index)
+
+    @property
+    def acceleration(self) -> CacheEntry[Array]:
+        """The entry of its acceleration, (6,): angular, then of its origin. Needs Acceleration."""
+        return self.matter.acceleration.member(self.index)
 
     @property
     def acceleration_bias(self) -> CacheEntry[Array]:
@@ -491,10 +501,21 @@ class MobilizedBody(MatterPart):
 
         Reads `pose`, `velocity`, `acceleration_bias`; else as above.
         """
-        arms, velocity = self._arms(state, station), self.velocity(state)
-        bias = self.acceleration_bias(state)
+        return self._station_acceleration(state, station, self.acceleration_bias)
+
+    def station_acceleration(self, state: State, station: ArrayLike) -> Array:
+        """Return the accelerations of points [m/s²]. Needs Acceleration.
+
+        Reads `pose`, `velocity`, `acceleration`; else as above.
+        """
+        return self._station_acceleration(state, station, self.acceleration)
+
+    def _station_acceleration(
+        self, state: State, station: ArrayLike, entry: CacheEntry[Array]
+    ) -> Array:
+        arms, velocity, rate = self._arms(state, station), self.velocity(state), entry(state)
         turning = np.broadcast_to(velocity[:3], arms.shape)
-        found: Array = bias[3:] + cross(np.broadcast_to(bias[:3], arms.shape), arms)
+        found: Array = rate[3:] + cross(np.broadcast_to(rate[:3], arms.shape), arms)
         found = found + cross(turning, cross(turning, arms))
         return found.reshape(np.shape(station))
 

@@ -257,6 +257,7 @@ RECIPES: Final[Recipes] = {
         for name in (
             "station_position",
             "station_velocity",
+            "station_acceleration",
             "station_acceleration_bias",
             "station_jacobian",
             "frame_jacobian",
