@@ -71,11 +71,16 @@ from stagecache.multibody.mobilizers.sequences import (
 )
 from stagecache.multibody.motions.library import (
     Sinusoid,
+    SinusoidalAcceleration,
     SinusoidalSpeed,
     Steady,
     SteadySpeed,
 )
-from stagecache.multibody.motions.motion import AbstractMotion, AbstractSpeedMotion
+from stagecache.multibody.motions.motion import (
+    AbstractAccelerationMotion,
+    AbstractMotion,
+    AbstractSpeedMotion,
+)
 from stagecache.multibody.multibody_system import (
     MultibodySystem,
     with_euler_angles,
@@ -86,6 +91,7 @@ from stagecache.multibody.observers.orientation_sensors import OrientationSensor
 from stagecache.multibody.tree.mass_properties import MassProperties
 
 __all__ = [
+    "AbstractAccelerationMotion",
     "AbstractConstraint",
     "AbstractCoordinateConstraint",
     "AbstractForce",
@@ -142,6 +148,7 @@ __all__ = [
     "RodConstraint",
     "Screw",
     "Sinusoid",
+    "SinusoidalAcceleration",
     "SinusoidalSpeed",
     "Slider",
     "SpeedCouplerConstraint",

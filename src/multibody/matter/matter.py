@@ -94,7 +94,11 @@ from stagecache.multibody.mobilizers.checks import check_mobilizer
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.reversed import Reversed
 from stagecache.multibody.mobilizers.sequences import Weld
-from stagecache.multibody.motions.motion import AnyMotion, check_motion
+from stagecache.multibody.motions.motion import (
+    AbstractAccelerationMotion,
+    AnyMotion,
+    check_motion,
+)
 from stagecache.multibody.tree.applied_forces import AnyForce, TreeForces, sum_of
 from stagecache.multibody.tree.coordinate_rates import (
     lengths_of,
@@ -197,6 +201,15 @@ def _energies(matter: Any) -> tuple[Any, ...]:
 def _drives(matter: Any) -> tuple[Any, ...]:
     """Return the prerequisites of prescribed numbers: without motions, not the time."""
     return (matter.driven_joints, matter.time) if matter.moving else (matter.driven_joints,)
+
+
+def _drives_udot(matter: Any) -> tuple[Any, ...]:
+    """Return those of prescribed udot, which also may be functions of q and u."""
+    return (*_drives(matter), matter.q, matter.u) if _has_accelerations(matter) else _drives(matter)
+
+
+def _has_accelerations(matter: Any) -> bool:
+    return any(isinstance(motion, AbstractAccelerationMotion) for _, motion in matter.moving)
 
 
 class MatterSubsystem(Subsystem):
@@ -368,9 +381,9 @@ class MatterSubsystem(Subsystem):
         reverse : bool
             True for a mobilizer that says how F moves in M: a Planar with its plane on the body,
             for instance. `mobilizer` of the body is then a `Reversed`.
-        motion : AbstractMotion or AbstractSpeedMotion, optional
-            Its q, or its u, as functions of time, where it is not locked. `prescribe` writes q and
-            u, or u only. By default they are free.
+        motion : AbstractMotion, AbstractSpeedMotion or AbstractAccelerationMotion, optional
+            Its q, or its u, as functions of time, where it is not locked: `prescribe` writes q and
+            u, or u only. Or its udot, where it writes neither. By default they are free.
         coordinates : iterable of Coordinate or str, optional
             One for each u of the joint: its name, or what else is to be said of it. A quaternion
             has the coordinates of the Euler angles.
@@ -977,16 +990,20 @@ class MatterSubsystem(Subsystem):
 
     @cached(prerequisites=_drives)
     def driven_u(self, state: State) -> Array:
-        """The u of driven joints, end to end."""
+        """The u of joints whose u are driven, end to end."""
         return self.driven_joints(state).u(self._drive_time(state))
 
-    @cached(prerequisites=_drives)
+    @cached(prerequisites=_drives_udot)
     def driven_udot(self, state: State) -> Array:
-        """The udot of driven joints, end to end."""
-        return self.driven_joints(state).udot(self._drive_time(state))
+        """The udot of driven joints, end to end: first of those whose u are driven."""
+        q: list[float] = []
+        u: list[float] = []
+        if _has_accelerations(self):
+            q, u = self.q(state).tolist(), self.u(state).tolist()
+        return self.driven_joints(state).udot(self._drive_time(state), q, u)
 
     def _prescribed_variables(self, state: State, kind: str) -> Sequence[PrescribedVariable]:
-        """Return the q, or u, of driven joints. Cost O(1) until a lock or a switch is written."""
+        """Return the q, u or udot of driven joints. Cost O(1) until a lock or a switch is written."""
         return self.driven_joints(state).variables[kind]
 
     def _prescribed(self, driven: DrivenJoint, kind: str) -> Iterator[PrescribedVariable]:
@@ -996,6 +1013,7 @@ class MatterSubsystem(Subsystem):
             part = driven.q_part
         else:
             variable, entry, udot = self.joint_u[body], self.driven_u, self.driven_udot
+            entry = entry if kind == "u" else udot
             part = driven.u_part
         if driven.coordinates is None:
             yield PrescribedVariable(variable, entry, udot, part)

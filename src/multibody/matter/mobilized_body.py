@@ -62,8 +62,8 @@ class MobilizedBody(MatterPart):
         X_GB = X_GP X_PF X_FM(q) X_MB
 
     `q`, `u`, `udot`, `pose`, `velocity`, `acceleration` and `acceleration_bias` are handles: call
-    them with a State, or name them as prerequisites. Each method that takes a State says which entries it reads, so that
-    a caller can declare them.
+    them with a State, or name them as prerequisites. Each method that takes a State says which
+    entries it reads, so that a caller can declare them.
 
     Attributes
     ----------
@@ -80,8 +80,8 @@ class MobilizedBody(MatterPart):
         X_PF, on the parent.
     outboard_frame : Transform
         X_BM, on the body.
-    motion : AbstractMotion, AbstractSpeedMotion or None
-        Its q or u as functions of time; see `follows_motion` and `lock`.
+    motion : AbstractMotion, AbstractSpeedMotion, AbstractAccelerationMotion or None
+        Its q, u or udot as functions of time; see `follows_motion` and `lock`.
     """
 
     __slots__ = (

@@ -50,6 +50,7 @@ from stagecache.multibody import (
     RodConstraint,
     Screw,
     Sinusoid,
+    SinusoidalAcceleration,
     SinusoidalSpeed,
     Slider,
     SpeedCouplerConstraint,
@@ -176,6 +177,8 @@ RECIPES: Final[Recipes] = {
             "calc_potential_energy",
             "calc_energy",
             "calc_reaction_forces",
+            "calc_motion_forces",
+            "calc_motion_power",
         )
     },
     "MultibodySystem.add": lambda w: call(w.multibody.add, MobilityDamper(w.body, 0, 1.0)).but(
@@ -369,6 +372,7 @@ RECIPES: Final[Recipes] = {
     ),
     "SteadySpeed": lambda _: call(SteadySpeed, 1.0),
     "SinusoidalSpeed": lambda _: call(SinusoidalSpeed, 1.0, 2.0),
+    "SinusoidalAcceleration": lambda _: call(SinusoidalAcceleration, 1.0, 2.0),
     "PrescribedMotionConstraint": lambda w: call(
         PrescribedMotionConstraint, w.body, Linear(2.0)
     ).but(index=[1, -1]),

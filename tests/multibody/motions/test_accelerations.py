@@ -78,7 +78,7 @@ def test_a_tip_on_a_circle_accelerates_to_its_center() -> None:
 
 def test_multipliers_are_part_of_accelerations() -> None:
     system = arm_and_hand()
-    arm, hand = system.matter.bodies[1:]
+    hand = system.matter.body("hand")
     center = [1.5, -0.5, 0.0]
     system.add(RodConstraint(system.matter.ground, center, hand, [0, 0, 0], 2.0), "rod")
     state = system.new_state()
