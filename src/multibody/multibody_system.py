@@ -358,7 +358,7 @@ class MultibodySystem(System):
         Examples
         --------
         >>> from stagecache import Stage
-        >>> from stagecache.multibody import Gravity, MultibodySystem, SinusoidalAcceleration, Slider
+        >>> from stagecache.multibody import MultibodySystem, SinusoidalAcceleration, Slider
         >>> system = MultibodySystem()
         >>> push = SinusoidalAcceleration(2.0, 1.0)
         >>> cart = system.matter.add_body(

@@ -8,9 +8,9 @@ r"""Drives: locks and motions of joints, and the numbers that they prescribe.
     body.lock(state, [0.3], coordinate=1)       one q of a joint alone, whose qdot is its u
     body.unlock(state)
 
-A motion of speeds has u and udot itself; q is free. A motion of accelerations has udot, of the q and
-u of the State, which are both free. Its joints come last, so that the u of the others are at the same
-places in `u` and in `udot`.
+A motion of speeds has u and udot itself; q is free. A motion of accelerations has udot, of the q
+and u of the State, which are both free. Its joints come last, so that the u of the others are at
+the same places in `u` and in `udot`.
 
 A lock is a value in the State. Writing it invalidates stage Instance, as it decides which q and u
 are free, and changes no q or u. Entries that name their prerequisites, as poses and Jacobians do,

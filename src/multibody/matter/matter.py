@@ -1003,7 +1003,7 @@ class MatterSubsystem(Subsystem):
         return self.driven_joints(state).udot(self._drive_time(state), q, u)
 
     def _prescribed_variables(self, state: State, kind: str) -> Sequence[PrescribedVariable]:
-        """Return the q, u or udot of driven joints. Cost O(1) until a lock or a switch is written."""
+        """Return the q, u or udot of driven joints. Cost O(1) until locks or switches change."""
         return self.driven_joints(state).variables[kind]
 
     def _prescribed(self, driven: DrivenJoint, kind: str) -> Iterator[PrescribedVariable]:

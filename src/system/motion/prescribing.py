@@ -64,8 +64,9 @@ def is_choosing(subsystem: Subsystem) -> bool:
 
     The method ``_prescribed_variables(state, kind)`` returns or yields each `PrescribedVariable` of
     "q", "u", or "udot", in a State at Model or further; the choice may depend on parameters and
-    modeling options only. Those of "udot" are u that are free, with a prescribed udot. It is for many items, few of which are prescribed in a State: declared motion
-    needs an entry for each item and level in all States.
+    modeling options only. Those of "udot" are u that are free, with a prescribed udot. The method
+    is for many items, few of which are prescribed in a State: declared motion needs an entry for
+    each item and level in all States.
     """
     return hasattr(subsystem, "_prescribed_variables")
 

@@ -18,8 +18,8 @@ from stagecache.multibody import (
     CoordinateCouplerConstraint,
     DiscreteForces,
     Gravity,
-    MobilizedBody,
     MobilityDamper,
+    MobilizedBody,
     MultibodySystem,
     Pin,
     Sinusoid,
@@ -124,7 +124,7 @@ def test_the_forces_of_a_motion_give_its_udot_where_a_motor_applies_them() -> No
     "motion", [Driven(), SinusoidalSpeed(1.0, 3.0), Sinusoid([0.5], 2.0)], ids=["udot", "u", "q"]
 )
 def test_power_of_motions_and_of_dampers_is_the_change_of_energy(motion: Any) -> None:
-    system, crank, state = machine(motion)
+    system, _, state = machine(motion)
     damper = system.add(MobilityDamper(system.matter.body("bob"), 0, 0.3), "damper")
     state = system.new_state()
     state.q, state.u = [0.5, 0.2], [0.3, -2.0]
