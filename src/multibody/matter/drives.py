@@ -18,7 +18,7 @@ stay valid. A lock takes precedence over a motion, which is followed again when 
 
 The u and udot of a motion, whose q are in Euler angles, are::
 
-    u = B qdot                     B = pinv(N), at the q of the motion
+    u = B qdot                     B = u_by_qdot, at the q of the motion: pinv(N) mostly
     udot = B qdotdot + B' qdot     B': its change along qdot
 
 Where N is 1, B is 1, and B' is 0.
@@ -286,7 +286,7 @@ class Drives:
                 found += driven.speeds_at(driver, "u", time)
             elif isinstance(driver, AbstractMotion):
                 form, q, qdot = driven.motion_at(driver, time)
-                found += _product(form.n_pinv(q), qdot)
+                found += _product(form.u_by_qdot(q), qdot)
         return np.array(found, float)
 
     def udot(self, time: float, q: Sequence[float], u: Sequence[float]) -> Array:
@@ -308,8 +308,8 @@ class Drives:
                 found += driven.accelerations_at(driver, time, q, u, use_euler_angles=angles)
                 continue
             form, own, qdot = driven.motion_at(driver, time)
-            udot = _product(form.n_pinv(own), numbers_at(driver, "qdotdot", time, form, name))
-            rate = form.n_pinv_rate(own, qdot)
+            udot = _product(form.u_by_qdot(own), numbers_at(driver, "qdotdot", time, form, name))
+            rate = form.u_by_qdot_rate(own, qdot)
             if rate is not None:
                 udot = [a + b for a, b in zip(udot, _product(rate, qdot), strict=True)]
             found += udot

@@ -107,6 +107,7 @@ from stagecache.multibody.tree.coordinate_rates import (
     normals_of,
     qdot_of,
     qdotdot_of,
+    u_by_qdot_of,
 )
 from stagecache.multibody.tree.inertias import (
     Inertias,
@@ -709,12 +710,12 @@ class MatterSubsystem(Subsystem):
         return n_pinv_of(self.layout(state), self.q(state).tolist())
 
     def calc_n_pinv(self, state: State) -> Any:
-        """Return the pseudoinverse of N, also at angles where N is singular. Reads q.
+        """Return the u for a qdot, also at angles where N is singular: pinv(N) mostly. Reads q.
 
         It is None where N is 1, and is not compared with N.
         """
         layout = self.layout(state)
-        return n_pinv_of(layout, self.q(state).tolist()) if layout.related else None
+        return u_by_qdot_of(layout, self.q(state).tolist()) if layout.related else None
 
     @normalization_error(
         size=lambda self, state: len(self.layout(state).normalized),

@@ -16,9 +16,12 @@ from stagecache.multibody import (
     Ball,
     BendStretch,
     Bushing,
+    CantileverFreeBeam,
     Cylinder,
     Ellipsoid,
     Free,
+    FreeLine,
+    LineOrientation,
     Gimbal,
     MultibodySystem,
     Pin,
@@ -49,6 +52,9 @@ KINDS: Final[dict[str, AbstractMobilizer]] = {
     "Translation": Translation(),
     "Ball": Ball(),
     "Free": Free(),
+    "LineOrientation": LineOrientation(),
+    "FreeLine": FreeLine(),
+    "CantileverFreeBeam": CantileverFreeBeam(0.5),
 }
 
 
