@@ -131,12 +131,13 @@ class AbstractEulerLine(AbstractLine):
         return self._with([[c2 * c3, s3, 0.0], [-c2 * s3, c3, 0.0]], 1.0)
 
     def u_by_qdot_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows:
-        """Return the change of that."""
+        """Return the change of that, along x and y of M as they would be without turning about z."""
         s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
-        _, db, dc = qdot[:3]
-        x = -s2 * c3 * db - c2 * s3 * dc
-        y = s2 * s3 * db - c2 * c3 * dc
-        return self._with([[x, c3 * dc, 0.0], [y, -s3 * dc, 0.0]], 0.0)
+        da, db, _ = qdot[:3]
+        turn = -s2 * da  # c', less all of wz = c' + a' sin b
+        x = -s2 * c3 * db - c2 * s3 * turn
+        y = s2 * s3 * db - c2 * c3 * turn
+        return self._with([[x, c3 * turn, 0.0], [y, -s3 * turn, 0.0]], 0.0)
 
 
 @final

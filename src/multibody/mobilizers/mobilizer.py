@@ -106,7 +106,11 @@ class AbstractMobilizer(ABC):
         return self.n_pinv(q)
 
     def u_by_qdot_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows | None:
-        """Return the change of `u_by_qdot` along qdot."""
+        """Return the change of `u_by_qdot` along qdot.
+
+        What that leaves out does not turn the axes of u: times qdot, with `u_by_qdot` times
+        qdotdot, it is the udot for which M accelerates so.
+        """
         return self.n_pinv_rate(q, qdot)
 
     # ------------------------------------------------------------------ orientations

@@ -11,6 +11,7 @@ from stagecache.multibody import (
     BallConstraint,
     BendStretch,
     Bushing,
+    CantileverFreeBeam,
     ConstantAccelerationConstraint,
     ConstantAngleConstraint,
     ConstantCoordinateConstraint,
@@ -329,6 +330,7 @@ RECIPES: Final[Recipes] = {
     ),
     **{kind.__name__: joint(kind) for kind in JOINTS},
     "Screw": lambda _: call(Screw, 0.1),
+    "CantileverFreeBeam": lambda _: call(CantileverFreeBeam, 0.5).but(length=[-1.0]),
     "Ellipsoid": lambda _: call(Ellipsoid, (0.1, 0.2, 0.3)).but(radii=[(1.0, -1.0, 1.0)]),
     "Reversed": lambda _: call(Reversed, Pin()),
     "FunctionBased": lambda _: call(FunctionBased, [(X, Linear(1.0), 0)]).but(
