@@ -241,7 +241,7 @@ class CantileverFreeBeam(AbstractMobilizer):
     def pose(self, q: Sequence[float]) -> Pose:
         """Return Rx(q0) Ry(q1) Rz(q2), at the end of the bent beam."""
         a, b, c = q
-        z = self.length - self._shortening * (a * a + b * b)
+        z = self.length - self._shortening * (a**2 + b**2)  # raises where that is infinite
         return pose_of_angles(a, b, c, self._deflection * b, -self._deflection * a, z)
 
     def axes(self, q: Sequence[float]) -> Rows:

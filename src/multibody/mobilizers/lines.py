@@ -127,11 +127,11 @@ class AbstractEulerLine(AbstractLine):
 
     def u_by_qdot(self, q: Sequence[float]) -> Rows:
         """Return the angular velocity for rates of angles, without its part along z of M."""
-        s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
+        c2, s3, c3 = cos(q[1]), sin(q[2]), cos(q[2])
         return self._with([[c2 * c3, s3, 0.0], [-c2 * s3, c3, 0.0]], 1.0)
 
     def u_by_qdot_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows:
-        """Return the change of that, along x and y of M as they would be without turning about z."""
+        """Return the change of that, where M does not turn about its own z axis."""
         s2, c2, s3, c3 = sin(q[1]), cos(q[1]), sin(q[2]), cos(q[2])
         da, db, _ = qdot[:3]
         turn = -s2 * da  # c', less all of wz = c' + a' sin b

@@ -25,11 +25,13 @@ from stagecache.multibody import (
     Ellipsoid,
     ForceSum,
     Free,
+    FreeLine,
     FunctionBased,
     Gimbal,
     Gravity,
     Linear,
     LinearBushing,
+    LineOrientation,
     Markers,
     MassProperties,
     MatterSubsystem,
@@ -75,7 +77,7 @@ from tests.misuse.world import World
 X: Final = (1.0, 0.0, 0.0)
 JOINTS: Final = (
     BendStretch, Bushing, Weld, Pin, Slider, Universal, Cylinder, Planar, Gimbal, Translation, Ball,
-    Free,
+    Free, FreeLine, LineOrientation,
 )  # fmt: skip
 
 
