@@ -5,12 +5,13 @@ r"""Drives: locks and motions of joints, and the numbers that they prescribe.
     body.lock(state)                            q as they are, u = 0, udot = 0
     body.lock(state, [0.3])                     q = 0.3, once `prescribe` has written it
     body.lock(state, level=Stage.VELOCITY)      u as they are, udot = 0; q is free
+    body.lock(state, level=Stage.ACCELERATION)  udot = 0; q and u are free
     body.lock(state, [0.3], coordinate=1)       one q of a joint alone, whose qdot is its u
     body.unlock(state)
 
 A motion of speeds has u and udot itself; q is free. A motion of accelerations has udot, of the q
-and u of the State, which are both free. Its joints come last, so that the u of the others are at
-the same places in `u` and in `udot`.
+and u of the State, which are both free, as under a lock of udot. Such joints come last, so that the
+u of the others are at the same places in `u` and in `udot`.
 
 A lock is a value in the State. Writing it invalidates stage Instance, as it decides which q and u
 are free, and changes no q or u. Entries that name their prerequisites, as poses and Jacobians do,
@@ -59,9 +60,9 @@ class JointLock:
     Attributes
     ----------
     level : Stage
-        Position: its q are held. Velocity: its u.
+        Position: its q are held. Velocity: its u. Acceleration: its udot.
     values : tuple of float
-        The q, or the u.
+        The q, u, or udot.
     uses_euler_angles : bool
         The form of the q; they are converted where the State has the other one.
     coordinates : tuple of int or None
@@ -77,6 +78,11 @@ class JointLock:
     def holds_q(self) -> bool:
         """True if q are held, and not only u."""
         return self.level is Stage.POSITION
+
+    @property
+    def holds_u(self) -> bool:
+        """True if u are held, and not udot alone."""
+        return self.level is not Stage.ACCELERATION
 
     def with_coordinate(self, i: int, value: float) -> "JointLock":
         """Return the lock that holds one coordinate, too, or holds it at another value."""
@@ -186,7 +192,7 @@ class DrivenJoint:
     @property
     def drives_u(self) -> bool:
         """True if its u are prescribed, and not its udot alone."""
-        return not isinstance(self.driver, AbstractAccelerationMotion)
+        return not _gives_udot_alone(self.driver)
 
     def accelerations_at(
         self,
@@ -237,7 +243,7 @@ class Drives:
     ----------
     joints : list of DrivenJoint
     variables : dict of str to tuple of PrescribedVariable
-        By "q", "u" and "udot", which has those of motions of accelerations only.
+        By "q", "u" and "udot", which has those of free u only.
     """
 
     def __init__(
@@ -250,7 +256,7 @@ class Drives:
         self.joints: list[DrivenJoint] = []
         self.use_euler_angles = use_euler_angles
         q = u = 0
-        for joint, driver in sorted(drivers, key=_has_accelerations):
+        for joint, driver in sorted(drivers, key=lambda pair: _gives_udot_alone(pair[1])):
             nq, nu = joint.mobilizer.nq, joint.mobilizer.nu
             if isinstance(driver, JointLock) and driver.coordinates is not None:
                 nq = nu = len(driver.coordinates)
@@ -281,7 +287,8 @@ class Drives:
         for driven in self.joints:
             driver = driven.driver
             if isinstance(driver, JointLock):
-                found += [0.0] * driven.num_u if driver.holds_q else driver.values
+                if driver.holds_u:
+                    found += [0.0] * driven.num_u if driver.holds_q else driver.values
             elif isinstance(driver, AbstractSpeedMotion):
                 found += driven.speeds_at(driver, "u", time)
             elif isinstance(driver, AbstractMotion):
@@ -298,7 +305,7 @@ class Drives:
         for driven in self.joints:
             driver, name = driven.driver, driven.joint.body.name
             if isinstance(driver, JointLock):
-                found += [0.0] * driven.num_u
+                found += [0.0] * driven.num_u if driver.holds_u else driver.values
                 continue
             if isinstance(driver, AbstractSpeedMotion):
                 found += driven.speeds_at(driver, "udot", time)
@@ -320,8 +327,10 @@ class Drives:
         return self
 
 
-def _has_accelerations(pair: tuple[Joint, Driver]) -> bool:
-    return isinstance(pair[1], AbstractAccelerationMotion)
+def _gives_udot_alone(driver: Driver) -> bool:
+    if isinstance(driver, JointLock):
+        return not driver.holds_u
+    return isinstance(driver, AbstractAccelerationMotion)
 
 
 def _product(rows: Rows | None, values: Sequence[float]) -> list[float]:

@@ -9,7 +9,13 @@ import pytest
 from scipy.integrate import simpson
 
 from stagecache import Stage, State, simulate
-from stagecache.errors import InconsistentConstraintsError, MotionError, OutOfRangeError, ShapeError
+from stagecache.errors import (
+    InconsistentConstraintsError,
+    MotionError,
+    OutOfRangeError,
+    ShapeError,
+    StageOutOfRangeError,
+)
 from stagecache.inspection import strict, verify
 from stagecache.multibody import (
     AbstractAccelerationMotion,
@@ -17,6 +23,7 @@ from stagecache.multibody import (
     ConstantSpeedConstraint,
     CoordinateCouplerConstraint,
     DiscreteForces,
+    Gimbal,
     Gravity,
     MobilityDamper,
     MobilizedBody,
@@ -167,6 +174,33 @@ def test_prescribe_writes_nothing_and_locks_and_switches_count_as_ever() -> None
     crank.follows_motion.set(state, False)
     system.realize(state, Stage.ACCELERATION)
     assert crank.udot(state)[0] != pytest.approx(-1.2)
+
+
+def test_a_lock_holds_udot_of_a_joint_or_of_one_coordinate() -> None:
+    system, crank, state = machine(Driven())
+    state.u = [0.2, 0.4]
+    crank.lock(state, [1.5], level=Stage.ACCELERATION)
+    assert crank.is_locked(state)
+    assert not system.prescribe(state)
+    last = simulate(system, state, 2.0, accuracy=1e-8)[-1]
+    assert crank.u(last)[0] == pytest.approx(3.2)
+    assert crank.q(last)[0] == pytest.approx(0.4 + 3.0)
+    crank.lock(state, level=Stage.ACCELERATION)
+    system.realize(state, Stage.ACCELERATION)
+    assert crank.udot(state).tolist() == [0.0]
+    gimbal = MultibodySystem()
+    head = gimbal.matter.add_body("head", gimbal.matter.ground, Gimbal(), mass_properties=BAR)
+    gimbal.add(Gravity(gimbal.matter))
+    state = gimbal.new_state()
+    state.q = [0.5, 0.2, 0.3]
+    head.lock(state, 2.0, level=Stage.ACCELERATION, coordinate=1)
+    gimbal.realize(state, Stage.ACCELERATION)
+    assert head.udot(state)[1] == pytest.approx(2.0)
+    assert head.udot(state)[0] != 0.0
+    forces = gimbal.calc_motion_forces(state)
+    assert [force != 0.0 for force in forces] == [False, True, False]
+    with pytest.raises(StageOutOfRangeError, match="nothing is held"):
+        head.lock(state, level=Stage.DYNAMICS)
 
 
 def test_motions_of_all_levels_go_together_in_any_order() -> None:
