@@ -47,7 +47,12 @@ from stagecache.multibody.matter.coordinates import Coordinate, JointCoordinate
 from stagecache.multibody.matter.matter import MatterSubsystem
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.matter.station_group import StationGroup
-from stagecache.multibody.mobilizers.coupled import BendStretch, Ellipsoid, Screw
+from stagecache.multibody.mobilizers.coupled import (
+    BendStretch,
+    CantileverFreeBeam,
+    Ellipsoid,
+    Screw,
+)
 from stagecache.multibody.mobilizers.function_based import FunctionBased
 from stagecache.multibody.mobilizers.functions import (
     AbstractFunction,
@@ -55,6 +60,7 @@ from stagecache.multibody.mobilizers.functions import (
     NaturalCubicSpline,
     Polynomial,
 )
+from stagecache.multibody.mobilizers.lines import FreeLine, LineOrientation
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.orientations import Ball, Free
 from stagecache.multibody.mobilizers.reversed import Reversed
@@ -71,11 +77,16 @@ from stagecache.multibody.mobilizers.sequences import (
 )
 from stagecache.multibody.motions.library import (
     Sinusoid,
+    SinusoidalAcceleration,
     SinusoidalSpeed,
     Steady,
     SteadySpeed,
 )
-from stagecache.multibody.motions.motion import AbstractMotion, AbstractSpeedMotion
+from stagecache.multibody.motions.motion import (
+    AbstractAccelerationMotion,
+    AbstractMotion,
+    AbstractSpeedMotion,
+)
 from stagecache.multibody.multibody_system import (
     MultibodySystem,
     with_euler_angles,
@@ -86,6 +97,7 @@ from stagecache.multibody.observers.orientation_sensors import OrientationSensor
 from stagecache.multibody.tree.mass_properties import MassProperties
 
 __all__ = [
+    "AbstractAccelerationMotion",
     "AbstractConstraint",
     "AbstractCoordinateConstraint",
     "AbstractForce",
@@ -99,6 +111,7 @@ __all__ = [
     "BallConstraint",
     "BendStretch",
     "Bushing",
+    "CantileverFreeBeam",
     "ConstantAccelerationConstraint",
     "ConstantAngleConstraint",
     "ConstantCoordinateConstraint",
@@ -112,10 +125,12 @@ __all__ = [
     "Ellipsoid",
     "ForceSum",
     "Free",
+    "FreeLine",
     "FunctionBased",
     "Gimbal",
     "Gravity",
     "JointCoordinate",
+    "LineOrientation",
     "Linear",
     "LinearBushing",
     "Marker",
@@ -142,6 +157,7 @@ __all__ = [
     "RodConstraint",
     "Screw",
     "Sinusoid",
+    "SinusoidalAcceleration",
     "SinusoidalSpeed",
     "Slider",
     "SpeedCouplerConstraint",

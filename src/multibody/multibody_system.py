@@ -304,15 +304,7 @@ class MultibodySystem(System):
         >>> system.calc_reaction_forces(state)[bob.index].round(2) + 0.0  # 2 (9.81 + 3²) N
         array([ 0.  ,  0.  ,  0.  ,  0.  , 37.62,  0.  ])
         """
-        self._require_own(state)
-        matter = self.matter if matter is None else matter
-        if matter not in self._matters:
-            raise WrongTypeError(
-                "calc_reaction_forces(matter): not a matter of this System",
-                "one of " + listed(own.name for own in self._matters),
-                short_repr(matter),
-                "leave it out for the first one",
-            )
+        matter = self._checked_matter(state, matter, "calc_reaction_forces")
         udot = state[matter].udot
         layout, poses, inertias = matter.layout(state), matter.tree_poses(state), matter._inertias
         by_constraints = [
@@ -338,6 +330,85 @@ class MultibodySystem(System):
         outboard[0] = 0.0
         found: Array = outboard[layout.rows]
         return found
+
+    def calc_motion_forces(self, state: State, matter: MatterSubsystem | None = None) -> Array:
+        """Return the forces on u (nu,) by which motions and locks give their joints their udot.
+
+        They act beside all other forces and constraints, as if a motor applied them: with them,
+        M udot is the sum of all forces. They are 0 for u that are free.
+
+        Parameters
+        ----------
+        state : State
+            At Acceleration.
+        matter : MatterSubsystem, optional
+            The default is the first one.
+
+        Returns
+        -------
+        ndarray
+            [N m or N]
+
+        Raises
+        ------
+        StageTooLowError, WrongTypeError, ForeignStateError
+        NotANumberError
+            Some udot is not known, in a tree without mass.
+
+        Examples
+        --------
+        >>> from stagecache import Stage
+        >>> from stagecache.multibody import MultibodySystem, SinusoidalAcceleration, Slider
+        >>> system = MultibodySystem()
+        >>> push = SinusoidalAcceleration(2.0, 1.0)
+        >>> cart = system.matter.add_body(
+        ...     "cart", system.matter.ground, Slider(), mass_properties={"mass": 3.0}, motion=push
+        ... )
+        >>> state = system.new_state()
+        >>> state.time = 0.5
+        >>> system.realize(state, Stage.ACCELERATION)
+        >>> cart.udot(state).round(3), system.calc_motion_forces(state).round(3)
+        (array([0.959]), array([2.877]))
+        """
+        matter = self._checked_matter(state, matter, "calc_motion_forces")
+        udot, place = state[matter].udot, matter.u.place(state)
+        total = matter.calc_inverse_dynamics(state, udot)
+        if state.nudoterr:
+            start = state.nq
+            by_constraints = self.multiply_by_g_transpose(state, state.multipliers)
+            total += by_constraints[place.start - start : place.stop - start]
+        found = np.zeros(len(total))
+        for kind in ("u", "udot"):
+            for variable in matter._prescribed_variables(state, kind):
+                rows = variable.rows(state)
+                own = slice(rows.start - place.start, rows.stop - place.start)
+                found[own] = total[own]
+        return found
+
+    def calc_motion_power(self, state: State) -> float:
+        """Return the power of motions and locks [W]: `calc_motion_forces` at the u. Else as there.
+
+        It is the change of the energy, where no other force takes or gives any.
+        """
+        self._require_own(state)
+        return sum(
+            float(self.calc_motion_forces(state, matter) @ matter.u(state))
+            for matter in self._matters
+        )
+
+    def _checked_matter(
+        self, state: State, matter: MatterSubsystem | None, what: str
+    ) -> MatterSubsystem:
+        self._require_own(state)
+        matter = self.matter if matter is None else matter
+        if matter not in self._matters:
+            raise WrongTypeError(
+                f"{what}(matter): not a matter of this System",
+                "one of " + listed(own.name for own in self._matters),
+                short_repr(matter),
+                "leave it out for the first one",
+            )
+        return matter
 
     def _why_it_stays(self, state: State) -> str:
         """Return why a simulation would move nothing; "" if it may."""

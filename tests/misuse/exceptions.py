@@ -59,7 +59,7 @@ WITHOUT_RECIPE: Final = {
             "Markers.marker_distances",
         ),
         *("Markers.*initialize_condition", "AbstractMobilizer.*", "AbstractMotion.*"),
-        "AbstractSpeedMotion.*",
+        *("AbstractSpeedMotion.*", "AbstractAccelerationMotion.*"),
         *("AbstractPairConstraint.*", "AbstractCoordinateConstraint.*", "Subsystem.*"),
         "AbstractSpeedConstraint.*",
         *("AbstractForce.calc_force", "AbstractForce.calc_potential_energy", "AbstractFunction.*"),

@@ -5,10 +5,13 @@ r"""Drives: locks and motions of joints, and the numbers that they prescribe.
     body.lock(state)                            q as they are, u = 0, udot = 0
     body.lock(state, [0.3])                     q = 0.3, once `prescribe` has written it
     body.lock(state, level=Stage.VELOCITY)      u as they are, udot = 0; q is free
+    body.lock(state, level=Stage.ACCELERATION)  udot = 0; q and u are free
     body.lock(state, [0.3], coordinate=1)       one q of a joint alone, whose qdot is its u
     body.unlock(state)
 
-A motion of speeds has u and udot itself; q is free.
+A motion of speeds has u and udot itself; q is free. A motion of accelerations has udot, of the q
+and u of the State, which are both free, as under a lock of udot. Such joints come last, so that the
+u of the others are at the same places in `u` and in `udot`.
 
 A lock is a value in the State. Writing it invalidates stage Instance, as it decides which q and u
 are free, and changes no q or u. Entries that name their prerequisites, as poses and Jacobians do,
@@ -16,7 +19,7 @@ stay valid. A lock takes precedence over a motion, which is followed again when 
 
 The u and udot of a motion, whose q are in Euler angles, are::
 
-    u = B qdot                     B = pinv(N), at the q of the motion
+    u = B qdot                     B = u_by_qdot, at the q of the motion: pinv(N) mostly
     udot = B qdotdot + B' qdot     B': its change along qdot
 
 Where N is 1, B is 1, and B' is 0.
@@ -35,6 +38,7 @@ from stagecache.multibody.geometry.orientation import Rows, with_leading_positiv
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.motions.motion import (
+    AbstractAccelerationMotion,
     AbstractMotion,
     AbstractSpeedMotion,
     AnyMotion,
@@ -56,9 +60,9 @@ class JointLock:
     Attributes
     ----------
     level : Stage
-        Position: its q are held. Velocity: its u.
+        Position: its q are held. Velocity: its u. Acceleration: its udot.
     values : tuple of float
-        The q, or the u.
+        The q, u, or udot.
     uses_euler_angles : bool
         The form of the q; they are converted where the State has the other one.
     coordinates : tuple of int or None
@@ -74,6 +78,11 @@ class JointLock:
     def holds_q(self) -> bool:
         """True if q are held, and not only u."""
         return self.level is Stage.POSITION
+
+    @property
+    def holds_u(self) -> bool:
+        """True if u are held, and not udot alone."""
+        return self.level is not Stage.ACCELERATION
 
     def with_coordinate(self, i: int, value: float) -> "JointLock":
         """Return the lock that holds one coordinate, too, or holds it at another value."""
@@ -147,7 +156,7 @@ Driver = JointLock | AnyMotion
 @final
 @frozen(eq=False)
 class DrivenJoint:
-    """A joint whose u, and mostly its q, are prescribed in a State.
+    """A joint whose udot, mostly its u, and often its q are prescribed in a State.
 
     Attributes
     ----------
@@ -169,7 +178,7 @@ class DrivenJoint:
 
     @property
     def num_u(self) -> int:
-        """Number of u that are driven."""
+        """Number of u or udot that are driven."""
         count: int = self.u_part.stop - self.u_part.start
         return count
 
@@ -179,6 +188,27 @@ class DrivenJoint:
         if isinstance(self.driver, JointLock):
             return self.driver.holds_q
         return isinstance(self.driver, AbstractMotion)
+
+    @property
+    def drives_u(self) -> bool:
+        """True if its u are prescribed, and not its udot alone."""
+        return not _gives_udot_alone(self.driver)
+
+    def accelerations_at(
+        self,
+        motion: AbstractAccelerationMotion,
+        time: float,
+        q: Sequence[float],
+        u: Sequence[float],
+        *,
+        use_euler_angles: bool,
+    ) -> list[float]:
+        """Return udot of a motion of accelerations, for the q and u of all joints."""
+        body, own = self.joint.body, q[self.joint.q]
+        if not use_euler_angles:
+            own = body.mobilizer.euler_angles_of(own)
+        of_joint = own, u[self.joint.u]
+        return numbers_at(motion, "udot", time, body.mobilizer, body.name, *of_joint)
 
     def speeds_at(self, motion: AbstractSpeedMotion, level: str, time: float) -> list[float]:
         """Return u or udot of a motion of speeds."""
@@ -213,7 +243,7 @@ class Drives:
     ----------
     joints : list of DrivenJoint
     variables : dict of str to tuple of PrescribedVariable
-        By "q" and "u": the same joints, for `prescribe`.
+        By "q", "u" and "udot", which has those of free u only.
     """
 
     def __init__(
@@ -226,7 +256,7 @@ class Drives:
         self.joints: list[DrivenJoint] = []
         self.use_euler_angles = use_euler_angles
         q = u = 0
-        for joint, driver in drivers:
+        for joint, driver in sorted(drivers, key=lambda pair: _gives_udot_alone(pair[1])):
             nq, nu = joint.mobilizer.nq, joint.mobilizer.nu
             if isinstance(driver, JointLock) and driver.coordinates is not None:
                 nq = nu = len(driver.coordinates)
@@ -235,7 +265,8 @@ class Drives:
             q, u = q + nq * new.drives_q, u + nu
         self.variables = {
             "q": tuple(v for d in self.joints if d.drives_q for v in prescribed(d, "q")),
-            "u": tuple(v for d in self.joints for v in prescribed(d, "u")),
+            "u": tuple(v for d in self.joints if d.drives_u for v in prescribed(d, "u")),
+            "udot": tuple(v for d in self.joints if not d.drives_u for v in prescribed(d, "udot")),
         }
 
     def q(self, time: float) -> Array:
@@ -251,33 +282,41 @@ class Drives:
         return np.array(found, float)
 
     def u(self, time: float) -> Array:
-        """Return the u of all driven joints."""
+        """Return the u of joints whose u are driven."""
         found: list[float] = []
         for driven in self.joints:
             driver = driven.driver
             if isinstance(driver, JointLock):
-                found += [0.0] * driven.num_u if driver.holds_q else driver.values
+                if driver.holds_u:
+                    found += [0.0] * driven.num_u if driver.holds_q else driver.values
             elif isinstance(driver, AbstractSpeedMotion):
                 found += driven.speeds_at(driver, "u", time)
-            else:
+            elif isinstance(driver, AbstractMotion):
                 form, q, qdot = driven.motion_at(driver, time)
-                found += _product(form.n_pinv(q), qdot)
+                found += _product(form.u_by_qdot(q), qdot)
         return np.array(found, float)
 
-    def udot(self, time: float) -> Array:
-        """Return the udot of all driven joints."""
+    def udot(self, time: float, q: Sequence[float], u: Sequence[float]) -> Array:
+        """Return the udot of all driven joints, at the q and u of all joints.
+
+        These may be empty where no joint has a motion of accelerations.
+        """
         found: list[float] = []
         for driven in self.joints:
             driver, name = driven.driver, driven.joint.body.name
             if isinstance(driver, JointLock):
-                found += [0.0] * driven.num_u
+                found += [0.0] * driven.num_u if driver.holds_u else driver.values
                 continue
             if isinstance(driver, AbstractSpeedMotion):
                 found += driven.speeds_at(driver, "udot", time)
                 continue
-            form, q, qdot = driven.motion_at(driver, time)
-            udot = _product(form.n_pinv(q), numbers_at(driver, "qdotdot", time, form, name))
-            rate = form.n_pinv_rate(q, qdot)
+            if isinstance(driver, AbstractAccelerationMotion):
+                angles = self.use_euler_angles
+                found += driven.accelerations_at(driver, time, q, u, use_euler_angles=angles)
+                continue
+            form, own, qdot = driven.motion_at(driver, time)
+            udot = _product(form.u_by_qdot(own), numbers_at(driver, "qdotdot", time, form, name))
+            rate = form.u_by_qdot_rate(own, qdot)
             if rate is not None:
                 udot = [a + b for a, b in zip(udot, _product(rate, qdot), strict=True)]
             found += udot
@@ -286,6 +325,12 @@ class Drives:
     def __deepcopy__(self, memo: object) -> Self:
         """Return itself: checks would copy and compare the tree to which it refers."""
         return self
+
+
+def _gives_udot_alone(driver: Driver) -> bool:
+    if isinstance(driver, JointLock):
+        return not driver.holds_u
+    return isinstance(driver, AbstractAccelerationMotion)
 
 
 def _product(rows: Rows | None, values: Sequence[float]) -> list[float]:

@@ -17,6 +17,9 @@ r"""Matter: a tree of rigid bodies, as it is built, and the entries of its kinem
                                                       \        /
                                                   acceleration_bias[i]=    = early cutoff
 
+    stage Acceleration -> joint_udot[i]
+    stage Acceleration, axes, tree_bias -> tree_accelerations -> acceleration[i]=
+
     tree_poses -> tree_centers -> tree_inertias -> m_matrix         if a body has mass
     tree_inertias, tree_motions, tree_bias -> bias_force
     applied and is_enabled of all forces -> applied_forces -> applied_force
@@ -91,7 +94,11 @@ from stagecache.multibody.mobilizers.checks import check_mobilizer
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.reversed import Reversed
 from stagecache.multibody.mobilizers.sequences import Weld
-from stagecache.multibody.motions.motion import AnyMotion, check_motion
+from stagecache.multibody.motions.motion import (
+    AbstractAccelerationMotion,
+    AnyMotion,
+    check_motion,
+)
 from stagecache.multibody.tree.applied_forces import AnyForce, TreeForces, sum_of
 from stagecache.multibody.tree.coordinate_rates import (
     lengths_of,
@@ -100,6 +107,7 @@ from stagecache.multibody.tree.coordinate_rates import (
     normals_of,
     qdot_of,
     qdotdot_of,
+    u_by_qdot_of,
 )
 from stagecache.multibody.tree.inertias import (
     Inertias,
@@ -194,6 +202,15 @@ def _energies(matter: Any) -> tuple[Any, ...]:
 def _drives(matter: Any) -> tuple[Any, ...]:
     """Return the prerequisites of prescribed numbers: without motions, not the time."""
     return (matter.driven_joints, matter.time) if matter.moving else (matter.driven_joints,)
+
+
+def _drives_udot(matter: Any) -> tuple[Any, ...]:
+    """Return those of prescribed udot, which also may be functions of q and u."""
+    return (*_drives(matter), matter.q, matter.u) if _has_accelerations(matter) else _drives(matter)
+
+
+def _has_accelerations(matter: Any) -> bool:
+    return any(isinstance(motion, AbstractAccelerationMotion) for _, motion in matter.moving)
 
 
 class MatterSubsystem(Subsystem):
@@ -365,9 +382,9 @@ class MatterSubsystem(Subsystem):
         reverse : bool
             True for a mobilizer that says how F moves in M: a Planar with its plane on the body,
             for instance. `mobilizer` of the body is then a `Reversed`.
-        motion : AbstractMotion or AbstractSpeedMotion, optional
-            Its q, or its u, as functions of time, where it is not locked. `prescribe` writes q and
-            u, or u only. By default they are free.
+        motion : AbstractMotion, AbstractSpeedMotion or AbstractAccelerationMotion, optional
+            Its q, or its u, as functions of time, where it is not locked: `prescribe` writes q and
+            u, or u only. Or its udot, where it writes neither. By default they are free.
         coordinates : iterable of Coordinate or str, optional
             One for each u of the joint: its name, or what else is to be said of it. A quaternion
             has the coordinates of the Euler angles.
@@ -587,7 +604,38 @@ class MatterSubsystem(Subsystem):
     )
     def acceleration_bias(self, state: State, i: int) -> Array:
         """The acceleration of a body where udot is 0, in the form of `velocity`."""
-        found = _at(self.pose[i](state), self.tree_bias(state)[self._layouts[False].rows[i]])
+        return self._acceleration_at(state, i, self.tree_bias(state))
+
+    # ------------------------------------------------------------------ accelerations
+
+    @cached(count=_body_names, available_from=Stage.ACCELERATION)
+    def joint_udot(self, state: State, i: int) -> Array:
+        """The udot of the joint of a body; NaN where nothing computes it."""
+        layout = self._layouts[False]
+        found: Array = state[self].udot[layout.joints[layout.rows[i]].u].copy()
+        return found
+
+    @cached(
+        prerequisites=lambda self: (self.axes, self.tree_bias, self.use_euler_angles),
+        available_from=Stage.ACCELERATION,
+    )
+    def tree_accelerations(self, state: State) -> Array:
+        """The derivatives of `tree_motions`."""
+        layout, udot = self.layout(state), state[self].udot
+        return self.tree_bias(state) + motions(layout, self.axes(state), udot)
+
+    @cached(
+        count=_body_names,
+        prerequisites=lambda self, i: (self.tree_accelerations, self.velocity[i], self.pose[i]),
+        equal=_same_bits,
+    )
+    def acceleration(self, state: State, i: int) -> Array:
+        """Acceleration of a body in ground, (6,): angular, then linear, of its origin."""
+        return self._acceleration_at(state, i, self.tree_accelerations(state))
+
+    def _acceleration_at(self, state: State, i: int, rates: Array) -> Array:
+        """Return the acceleration of a body, of derivatives of motions of all bodies."""
+        found = _at(self.pose[i](state), rates[self._layouts[False].rows[i]])
         velocity = self.velocity[i](state)
         found[3:] += _cross(velocity, velocity[3:])
         return found
@@ -630,6 +678,19 @@ class MatterSubsystem(Subsystem):
         return self._tables[i].accelerations(self.station_positions[i](state), rates, bias)
 
     @cached(
+        count=_group_names,
+        prerequisites=lambda self, i: (
+            *(self.tree_accelerations, self.tree_motions),
+            self.station_positions[i],
+        ),
+        unit="m/s²",
+    )
+    def station_accelerations(self, state: State, i: int) -> Array:
+        """The accelerations of the stations of a group, (k, 3) [m/s²]."""
+        motion, rates = self.tree_motions(state), self.tree_accelerations(state)
+        return self._tables[i].accelerations(self.station_positions[i](state), motion, rates)
+
+    @cached(
         count=_group_names, prerequisites=lambda self, i: (self.axes, self.station_positions[i])
     )
     def station_frame_jacobian(self, state: State, i: int) -> Array:
@@ -649,12 +710,12 @@ class MatterSubsystem(Subsystem):
         return n_pinv_of(self.layout(state), self.q(state).tolist())
 
     def calc_n_pinv(self, state: State) -> Any:
-        """Return the pseudoinverse of N, also at angles where N is singular. Reads q.
+        """Return the u for a qdot, also at angles where N is singular: pinv(N) mostly. Reads q.
 
         It is None where N is 1, and is not compared with N.
         """
         layout = self.layout(state)
-        return n_pinv_of(layout, self.q(state).tolist()) if layout.related else None
+        return u_by_qdot_of(layout, self.q(state).tolist()) if layout.related else None
 
     @normalization_error(
         size=lambda self, state: len(self.layout(state).normalized),
@@ -930,16 +991,20 @@ class MatterSubsystem(Subsystem):
 
     @cached(prerequisites=_drives)
     def driven_u(self, state: State) -> Array:
-        """The u of driven joints, end to end."""
+        """The u of joints whose u are driven, end to end."""
         return self.driven_joints(state).u(self._drive_time(state))
 
-    @cached(prerequisites=_drives)
+    @cached(prerequisites=_drives_udot)
     def driven_udot(self, state: State) -> Array:
-        """The udot of driven joints, end to end."""
-        return self.driven_joints(state).udot(self._drive_time(state))
+        """The udot of driven joints, end to end: first of those whose u are driven."""
+        q: list[float] = []
+        u: list[float] = []
+        if _has_accelerations(self):
+            q, u = self.q(state).tolist(), self.u(state).tolist()
+        return self.driven_joints(state).udot(self._drive_time(state), q, u)
 
     def _prescribed_variables(self, state: State, kind: str) -> Sequence[PrescribedVariable]:
-        """Return the q, or u, of driven joints. Cost O(1) until a lock or a switch is written."""
+        """Return the q, u or udot of driven joints. Cost O(1) until locks or switches change."""
         return self.driven_joints(state).variables[kind]
 
     def _prescribed(self, driven: DrivenJoint, kind: str) -> Iterator[PrescribedVariable]:
@@ -949,6 +1014,7 @@ class MatterSubsystem(Subsystem):
             part = driven.q_part
         else:
             variable, entry, udot = self.joint_u[body], self.driven_u, self.driven_udot
+            entry = entry if kind == "u" else udot
             part = driven.u_part
         if driven.coordinates is None:
             yield PrescribedVariable(variable, entry, udot, part)

@@ -1,7 +1,7 @@
 """Bodies: a rigid body with its joint, the handles of its entries, locks, fits and stations."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, SupportsIndex, final
+from typing import TYPE_CHECKING, Any, Final, SupportsIndex, final
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from stagecache.checks import (
 from stagecache.errors import (
     MotionError,
     OutOfRangeError,
+    StageOutOfRangeError,
     UnknownItemError,
     listed,
     short_repr,
@@ -50,6 +51,8 @@ from stagecache.state.state import State
 if TYPE_CHECKING:
     from stagecache.multibody.matter.matter import MatterSubsystem
 
+_HELD: Final = {Stage.POSITION: "q", Stage.VELOCITY: "u", Stage.ACCELERATION: "udot"}
+
 
 @final
 class MobilizedBody(MatterPart):
@@ -61,9 +64,9 @@ class MobilizedBody(MatterPart):
 
         X_GB = X_GP X_PF X_FM(q) X_MB
 
-    `q`, `u`, `pose`, `velocity` and `acceleration_bias` are handles: call them with a State, or
-    name them as prerequisites. Each method that takes a State says which entries it reads, so that
-    a caller can declare them.
+    `q`, `u`, `udot`, `pose`, `velocity`, `acceleration` and `acceleration_bias` are handles: call
+    them with a State, or name them as prerequisites. Each method that takes a State says which
+    entries it reads, so that a caller can declare them.
 
     Attributes
     ----------
@@ -80,8 +83,8 @@ class MobilizedBody(MatterPart):
         X_PF, on the parent.
     outboard_frame : Transform
         X_BM, on the body.
-    motion : AbstractMotion, AbstractSpeedMotion or None
-        Its q or u as functions of time; see `follows_motion` and `lock`.
+    motion : AbstractMotion, AbstractSpeedMotion, AbstractAccelerationMotion or None
+        Its q, u or udot as functions of time; see `follows_motion` and `lock`.
     """
 
     __slots__ = (
@@ -127,6 +130,11 @@ class MobilizedBody(MatterPart):
         return self.matter.joint_u.member(self.index)
 
     @property
+    def udot(self) -> CacheEntry[Array]:
+        """The entry of its own udot, (nu,). Needs Acceleration; NaN if nothing computes it."""
+        return self.matter.joint_udot.member(self.index)
+
+    @property
     def pose(self) -> CacheEntry[Transform]:
         """The entry of X_GB. Needs Model; it stays valid where the body did not move."""
         return self.matter.pose.member(self.index)
@@ -135,6 +143,11 @@ class MobilizedBody(MatterPart):
     def velocity(self) -> CacheEntry[Array]:
         """The entry of its velocity, (6,): angular [rad/s], then of its origin [m/s], in ground."""
         return self.matter.velocity.member(self.index)
+
+    @property
+    def acceleration(self) -> CacheEntry[Array]:
+        """The entry of its acceleration, (6,): angular, then of its origin. Needs Acceleration."""
+        return self.matter.acceleration.member(self.index)
 
     @property
     def acceleration_bias(self) -> CacheEntry[Array]:
@@ -189,19 +202,20 @@ class MobilizedBody(MatterPart):
         """Hold the joint, whatever its motion. An Instance write, and nothing else.
 
         `prescribe` then writes q and u, unless they are right: q held and u = 0, at level Position;
-        u held, at level Velocity. udot is 0 at both. Entries that do not depend on stage Instance,
-        as poses and Jacobians, stay valid; copies of the State are locked as well.
+        u held, at level Velocity. udot is 0 at both, and held at level Acceleration, where q and u
+        are free. Entries that do not depend on stage Instance, as poses and Jacobians, stay valid;
+        copies of the State are locked as well.
 
         Parameters
         ----------
         state : State
             At Model or further; it is at Model then.
         values : array_like, optional
-            The q (nq,), or u (nu,), at which it is held. The default is their present values. A
-            quaternion is normalized.
+            The q (nq,), u (nu,) or udot (nu,) at which it is held. The default is the present q or
+            u, and a udot of 0. A quaternion is normalized.
         level : Stage
-            Position, or Velocity: q stay free, and advance by constant u. (Simbody has a third
-            level, Acceleration, which holds a motion's udot; here u would be free to drift.)
+            Position; Velocity, where q advance by constant u; or Acceleration, where u advance by
+            constant udot.
         coordinate : int or str, optional
             The index or name of a q of the joint, to hold that one alone, beside others that are
             held already; `values` is then a number. The default is the whole joint.
@@ -218,16 +232,25 @@ class MobilizedBody(MatterPart):
         StageTooLowError, WrongTypeError, ForeignNodeError, ReadOnlyError
         """
         what = f"the level of the lock of {self}"
-        level = check_stage(level, Stage.POSITION, Stage.VELOCITY, what)
+        level = check_stage(level, Stage.POSITION, Stage.ACCELERATION, what)
+        if level is Stage.DYNAMICS:
+            raise StageOutOfRangeError(
+                f"{what}: nothing is held at that stage",
+                "Stage.POSITION, Stage.VELOCITY or Stage.ACCELERATION",
+                f"{level}",
+                "to hold the udot, write level=Stage.ACCELERATION",
+            )
         variable = self.q if level is Stage.POSITION else self.u
         present = variable(state)
+        if level is Stage.ACCELERATION:
+            present = np.zeros(len(present))
         if coordinate is not None:
-            self._lock_one(state, variable, values, level, coordinate)
+            self._lock_one(state, present, values, level, coordinate)
             return
         given = present if values is None else values
         angles = bool(self.matter.use_euler_angles(state))
         start = None if angles or level is not Stage.POSITION else self.mobilizer.quaternion_start
-        what = f"the {variable.kind} of the lock of {self}"
+        what = f"the {_HELD[level]} of the lock of {self}"
         held = checked_held(given, len(present), start, what)
         lock = JointLock(level, tuple(held), angles)
         if self.matter.joint_lock[self.index](state) != lock:
@@ -236,7 +259,7 @@ class MobilizedBody(MatterPart):
     def _lock_one(
         self,
         state: State,
-        variable: ContinuousVariable,
+        present: Array,
         value: Any,
         level: Stage,
         coordinate: int | str,
@@ -260,8 +283,8 @@ class MobilizedBody(MatterPart):
                 problem,
                 "lock the whole joint; or unlock it first",
             )
-        given = float(variable(state)[i]) if value is None else value
-        number = require_number(given, f"the {variable.kind} of the lock of {what}")
+        given = float(present[i]) if value is None else value
+        number = require_number(given, f"the {_HELD[level]} of the lock of {what}")
         angles = bool(self.matter.use_euler_angles(state))
         lock = JointLock(level, (), angles, ()) if held is None else held
         lock = lock.with_coordinate(i, number)
@@ -335,7 +358,7 @@ class MobilizedBody(MatterPart):
             lock.set(state, held.without_coordinate(i))
 
     def is_locked(self, state: State, *, coordinate: int | str | None = None) -> bool:
-        """Return True if the joint is held in a State, at either level, in any coordinate.
+        """Return True if the joint is held in a State, at any level, in any coordinate.
 
         With `coordinate`, if that one is held, alone or with the whole joint.
 
@@ -491,10 +514,21 @@ class MobilizedBody(MatterPart):
 
         Reads `pose`, `velocity`, `acceleration_bias`; else as above.
         """
-        arms, velocity = self._arms(state, station), self.velocity(state)
-        bias = self.acceleration_bias(state)
+        return self._station_acceleration(state, station, self.acceleration_bias)
+
+    def station_acceleration(self, state: State, station: ArrayLike) -> Array:
+        """Return the accelerations of points [m/s²]. Needs Acceleration.
+
+        Reads `pose`, `velocity`, `acceleration`; else as above.
+        """
+        return self._station_acceleration(state, station, self.acceleration)
+
+    def _station_acceleration(
+        self, state: State, station: ArrayLike, entry: CacheEntry[Array]
+    ) -> Array:
+        arms, velocity, rate = self._arms(state, station), self.velocity(state), entry(state)
         turning = np.broadcast_to(velocity[:3], arms.shape)
-        found: Array = bias[3:] + cross(np.broadcast_to(bias[:3], arms.shape), arms)
+        found: Array = rate[3:] + cross(np.broadcast_to(rate[:3], arms.shape), arms)
         found = found + cross(turning, cross(turning, arms))
         return found.reshape(np.shape(station))
 

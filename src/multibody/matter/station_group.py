@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 class StationGroup(MatterPart):
     """Points of some bodies; see `MatterSubsystem.add_stations`. It is const.
 
-    `positions`, `velocities`, `jacobian`, `frame_jacobian` and `acceleration_bias` are handles of
-    entries.
+    `positions`, `velocities`, `accelerations`, `jacobian`, `frame_jacobian` and `acceleration_bias`
+    are handles of entries.
 
     Attributes
     ----------
@@ -62,6 +62,11 @@ class StationGroup(MatterPart):
     def velocities(self) -> CacheEntry[Array]:
         """The entry of the velocities in ground, (k, 3) [m/s]."""
         return self.matter.station_velocities.member(self.index)
+
+    @property
+    def accelerations(self) -> CacheEntry[Array]:
+        """The entry of the accelerations in ground, (k, 3) [m/s²]. Needs Acceleration."""
+        return self.matter.station_accelerations.member(self.index)
 
     @property
     def jacobian(self) -> CacheEntry[Array]:

@@ -7,7 +7,7 @@ differences::
     d/dq axes(q) n(q) u . u  =  axes_rate(q, u)
     d/dq n(q) qdot           =  n_rate(q, qdot), and likewise n_pinv_rate
 
-`n_pinv` is compared with `numpy.linalg.pinv` of `n`.
+`n_pinv` is compared with `numpy.linalg.pinv` of `n`, and the product of `u_by_qdot` and `n` with 1.
 """
 
 from collections.abc import Iterable
@@ -110,7 +110,8 @@ class _Check:
         if mobilizer.n(q.tolist()) is None:
             self._check_bends(q, axes)
             return
-        for method, shape in (("n", n.shape), ("n_pinv", n.T.shape)):
+        shapes = {"n": n.shape, "n_pinv": n.T.shape, "u_by_qdot": n.T.shape}
+        for method, shape in shapes.items():
             change = self._change(method, shape, q, qdot)
             (rate,) = self._results(f"{method}_rate", shape, (q, qdot))
             meaning = f"the change of {method}(q) along qdot"
@@ -211,6 +212,8 @@ class _Check:
         (pinv,) = self._results("n_pinv", (nu, nq), (q,))
         wanted: Array = np.asarray(np.linalg.pinv(found), np.float64)
         self._compare("n_pinv(q)", pinv, wanted, pinv, "the pseudoinverse of n(q)")
+        (left,) = self._results("u_by_qdot", (nu, nq), (q,))
+        self._compare("u_by_qdot(q) n(q)", left @ found, np.eye(nu), np.eye(nu), "1")
         return found
 
     def _change(self, method: str, shape: tuple[int, ...], q: Array, qdot: Array) -> Array:

@@ -1,10 +1,11 @@
-r"""Mobilizers whose origin and orientation move together: screw, bend-stretch, ellipsoid.
+r"""Mobilizers whose origin and orientation move together: screw, bend-stretch, ellipsoid, beam.
 
 ::
 
     Screw          Rz(q)               at (0, 0, pitch q)
     BendStretch    Rz(q0)              at (q1 cos q0, q1 sin q0, 0): along x of M
     Ellipsoid      any R, as a Ball    at (a n_x, b n_y, c n_z), where n is z of M in F
+    Beam           any R, as a Gimbal  at (2/3 L q1, -2/3 L q0, L - 4/15 L (q0^2 + q1^2))
 
 They have the q and u of Simbody's mobilizers of the same names.
 """
@@ -16,7 +17,13 @@ from typing import Final, final
 
 from stagecache.checks import require_number
 from stagecache.multibody.checks import checked_array
-from stagecache.multibody.geometry.orientation import Pose, Rows
+from stagecache.multibody.geometry.orientation import (
+    Pose,
+    Rows,
+    axes_of_angles,
+    axes_rate_of_angles,
+    pose_of_angles,
+)
 from stagecache.multibody.mobilizers.mobilizer import AbstractMobilizer
 from stagecache.multibody.mobilizers.orientations import Ball, EulerBall
 
@@ -197,3 +204,61 @@ class EulerEllipsoid(AbstractEllipsoid):
 
     def __init__(self, radii: tuple[float, float, float]) -> None:
         self.radii = radii
+
+
+@final
+class CantileverFreeBeam(AbstractMobilizer):
+    r"""The free end of a beam that is clamped in F, along its z axis, and bent by a force there.
+
+    q are body-fixed x-y-z angles of the end [rad]; u are their rates. The default pose is not the
+    identity: M is at (0, 0, length). By the theory of slender beams with a force at the end, where
+    EI y" is its moment, the slope t at the end comes with a deflection and a shortening::
+
+        y' = t (2 s - s^2)      y(L) = 2/3 L t       integral of y'^2 / 2 = 4/15 L t^2     s = z / L
+
+    The slopes q0 and q1 deflect M along -y and x of F. It stands for small angles, is defined for
+    any, and has no stiffness by itself: springs on its q add that.
+
+    Parameters
+    ----------
+    length : float
+        The length of the beam, at least 0 [m].
+
+    Raises
+    ------
+    NotANumberError, OutOfRangeError, ShapeError
+    """
+
+    nq = nu = 3
+    default_q = (0.0, 0.0, 0.0)
+    has_constant_axes = False
+
+    def __init__(self, length: float) -> None:
+        self.length = require_number(length, "the length of a CantileverFreeBeam", least=0.0)
+        self._deflection = 2.0 / 3.0 * self.length
+        self._shortening = 4.0 / 15.0 * self.length
+
+    def pose(self, q: Sequence[float]) -> Pose:
+        """Return Rx(q0) Ry(q1) Rz(q2), at the end of the bent beam."""
+        a, b, c = q
+        z = self.length - self._shortening * (a**2 + b**2)  # raises where that is infinite
+        return pose_of_angles(a, b, c, self._deflection * b, -self._deflection * a, z)
+
+    def axes(self, q: Sequence[float]) -> Rows:
+        """Return rotations about the axes of the angles, with the motions of the end."""
+        x, y, z = zip(*axes_of_angles(q), strict=True)
+        shorter = -2.0 * self._shortening
+        return [
+            [*x, 0.0, -self._deflection, shorter * q[0]],
+            [*y, self._deflection, 0.0, shorter * q[1]],
+            [*z, 0.0, 0.0, 0.0],
+        ]
+
+    def axes_rate(self, q: Sequence[float], u: Sequence[float]) -> Sequence[float]:
+        """Return the change of these, times u."""
+        a, b, c = u
+        turning = (x * a + y * b + z * c for x, y, z in axes_rate_of_angles(q, u))
+        return (*turning, 0.0, 0.0, -2.0 * self._shortening * (a * a + b * b))
+
+    def __repr__(self) -> str:
+        return f"CantileverFreeBeam({self.length:g})"

@@ -96,6 +96,23 @@ class AbstractMobilizer(ABC):
         """Return the change of `n_pinv` along qdot, likewise."""
         return _rate_along(self.n_pinv, q, qdot)
 
+    def u_by_qdot(self, q: Sequence[float]) -> Rows | None:
+        """Return the u at which M moves as qdot says, nu rows of nq floats; None stands for 1.
+
+        That is `n_pinv`, but where some qdot is not a motion by u, and yet moves M: then it is
+        another left inverse of `n`, which leaves out that part of the motion. Motions of q and
+        Assemblers use it.
+        """
+        return self.n_pinv(q)
+
+    def u_by_qdot_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows | None:
+        """Return the change of `u_by_qdot` along qdot.
+
+        What that leaves out does not turn the axes of u: times qdot, with `u_by_qdot` times
+        qdotdot, it is the udot for which M accelerates so.
+        """
+        return self.n_pinv_rate(q, qdot)
+
     # ------------------------------------------------------------------ orientations
 
     def with_euler_angles(self) -> "AbstractMobilizer":

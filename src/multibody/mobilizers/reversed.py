@@ -98,6 +98,14 @@ class Reversed(AbstractMobilizer):
         """Return the change of the pseudoinverse."""
         return self.mobilizer.n_pinv_rate(q, qdot)
 
+    def u_by_qdot(self, q: Sequence[float]) -> Rows | None:
+        """Return the u for a qdot."""
+        return self.mobilizer.u_by_qdot(q)
+
+    def u_by_qdot_rate(self, q: Sequence[float], qdot: Sequence[float]) -> Rows | None:
+        """Return their change."""
+        return self.mobilizer.u_by_qdot_rate(q, qdot)
+
     def with_euler_angles(self) -> AbstractMobilizer:
         """Return the same joint in Euler angles."""
         twin = self.mobilizer.with_euler_angles()

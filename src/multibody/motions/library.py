@@ -1,4 +1,4 @@
-"""Motions that are ready: sinusoids and constant rates, of q or of u."""
+"""Motions that are ready: sinusoids of q, u or udot, and constant rates of q or u."""
 
 from collections.abc import Sequence
 from math import cos, sin
@@ -7,6 +7,7 @@ from typing import final
 from attrs import frozen
 
 from stagecache.multibody.motions.motion import (
+    AbstractAccelerationMotion,
     AbstractMotion,
     AbstractSpeedMotion,
     Numbers,
@@ -199,3 +200,58 @@ class SinusoidalSpeed(AbstractSpeedMotion):
     def udot(self, time: float) -> Sequence[float]:
         """Return udot at a time."""
         return self.sinusoid.qdot(time)
+
+
+@final
+@frozen(init=False)
+class SinusoidalAcceleration(AbstractAccelerationMotion):
+    """udot = offset + amplitude sin(rate t + phase). q and u are free.
+
+    Parameters
+    ----------
+    amplitude : float or sequence of float
+        [rad/s² or m/s²]. A single number is for all u of the joint; so below.
+    rate : float or sequence of float
+        [rad/s]
+    phase : float or sequence of float, optional
+        [rad]
+    offset : float or sequence of float, optional
+        [rad/s² or m/s²]
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+
+    Examples
+    --------
+    >>> from stagecache import simulate
+    >>> from stagecache.multibody import MultibodySystem, SinusoidalAcceleration, Slider
+    >>> system = MultibodySystem()
+    >>> rocket = system.matter.add_body(
+    ...     "rocket",
+    ...     system.matter.ground,
+    ...     Slider(),
+    ...     motion=SinusoidalAcceleration(0.0, 1.0, offset=2.0),
+    ... )
+    >>> state = system.new_state()
+    >>> rocket.u.set(state, [0.5])
+    >>> last = simulate(system, state, 3.0)[-1]
+    >>> rocket.q(last).round(6), rocket.u(last).round(6)
+    (array([10.5]), array([6.5]))
+    """
+
+    sinusoid: Sinusoid
+
+    def __init__(
+        self, amplitude: Numbers, rate: Numbers, phase: Numbers = 0.0, offset: Numbers = 0.0
+    ) -> None:
+        self.__attrs_init__(Sinusoid(amplitude, rate, phase, offset))
+
+    def udot(
+        self,
+        time: float,
+        q: Sequence[float],  # noqa: ARG002  # of a fixed form
+        u: Sequence[float],  # noqa: ARG002  # likewise
+    ) -> Sequence[float]:
+        """Return udot at a time."""
+        return self.sinusoid.q(time)

@@ -15,7 +15,9 @@ motion is not called.
 keep its length, which nobody wants to write. u and udot come from B, which
 is regular also where the second angle is pi/2, so nothing is special there in quaternions.
 
-A motion of speeds has the u of the joint and their derivatives. q is free, and follows from u.
+A motion of speeds has the u of the joint and their derivatives. q is free, and follows from u. A
+motion of accelerations has the udot of the joint, of the time and of its own q and u, which are
+both free: they are integrated, and `prescribe` writes nothing.
 
 For one of your own, write a subclass with the methods below. They are pure functions: a motion does
 not know States, so one motion serves any number of joints. It must not change.
@@ -76,7 +78,31 @@ class AbstractSpeedMotion(ABC):
         return f"{type(self).__name__}()"
 
 
-AnyMotion = AbstractMotion | AbstractSpeedMotion
+class AbstractAccelerationMotion(ABC):
+    """The udot of a joint, as a function of the time and of its own q and u, which are free.
+
+    The forces on its u are those that this udot takes, whatever acts on the joint.
+    """
+
+    @abstractmethod
+    def udot(self, time: float, q: Sequence[float], u: Sequence[float]) -> Sequence[float]:
+        """Return udot [rad/s² or m/s²]: one for each u, or a single one for all of them.
+
+        Parameters
+        ----------
+        time : float
+            [s]
+        q : sequence of float
+            The q of the joint, in Euler angles where there is an orientation.
+        u : sequence of float
+            The u of the joint.
+        """
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+AnyMotion = AbstractMotion | AbstractSpeedMotion | AbstractAccelerationMotion
 
 
 # ---------------------------------------------------------------------- checks
@@ -154,18 +180,27 @@ def check_motion(motion: object, mobilizer: AbstractMobilizer, name: str) -> Non
             f"{mobilizer!r}",
             "leave the motion out, or give another mobilizer",
         )
+    if isinstance(motion, AbstractAccelerationMotion):
+        own = list(mobilizer.with_euler_angles().default_q), [0.0] * mobilizer.nu
+        numbers_at(motion, "udot", 0.0, mobilizer, name, *own)
+        return
     for level in LEVELS if isinstance(motion, AbstractMotion) else SPEED_LEVELS:
         numbers_at(motion, level, 0.0, mobilizer, name)
 
 
 def numbers_at(
-    motion: AnyMotion, level: str, time: float, mobilizer: AbstractMobilizer, name: str
+    motion: AnyMotion,
+    level: str,
+    time: float,
+    mobilizer: AbstractMobilizer,
+    name: str,
+    *own: Sequence[float],
 ) -> list[float]:
     """Return the result of a method of a motion, for each q of a joint in Euler angles, or each u.
 
     Parameters
     ----------
-    motion : AbstractMotion or AbstractSpeedMotion
+    motion : AbstractMotion, AbstractSpeedMotion or AbstractAccelerationMotion
     level : str
         "q", "qdot" or "qdotdot"; "u" or "udot".
     time : float
@@ -173,6 +208,8 @@ def numbers_at(
     mobilizer : AbstractMobilizer
     name : str
         The name of the body, for errors.
+    *own : sequence of float
+        The q and u of the joint, for a motion of accelerations.
 
     Raises
     ------
@@ -184,7 +221,7 @@ def numbers_at(
     count = mobilizer.nu if of_speed else mobilizer.with_euler_angles().nq
     what = f"{level} of the motion {motion!r} of body {name!r} at time {time:g}"
     try:
-        values: Any = getattr(motion, level)(time)
+        values: Any = getattr(motion, level)(time, *own)
     except Exception as error:
         error.add_note(f"while {what} was computed")
         raise

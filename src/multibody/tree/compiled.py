@@ -199,10 +199,12 @@ class CompiledTree:
         found = np.empty(self.nq)
         if self.tree.qdot(q, u, found):
             return None
-        if self._related:
-            values = q.tolist()
-            for joint in self._related:
+        values = q.tolist() if self._related else []
+        for joint in self._related:
+            try:
                 found[joint.q] = np.array(joint.mobilizer.n(values[joint.q])) @ u[joint.u]
+            except ZeroDivisionError:
+                return None
         return found
 
     def qdotdot(self, q: Array, qdot: Array, u: Array, udot: Array) -> Array | None:

@@ -34,6 +34,12 @@ def n_of(layout: TreeLayout, q: list[float]) -> Any:
     return _matrix(blocks, layout.n_places, (layout.nq, layout.nu))
 
 
+def u_by_qdot_of(layout: TreeLayout, q: list[float]) -> Any:
+    """Return the u for a qdot, (nu, nq), in the form of the pseudoinverse."""
+    blocks = _blocks(layout, q, lambda joint, own: joint.mobilizer.u_by_qdot(own))
+    return _matrix(blocks, layout.n_pinv_places, (layout.nu, layout.nq))
+
+
 def n_pinv_of(layout: TreeLayout, q: list[float]) -> Any:
     """Return the pseudoinverse of N, (nu, nq), in the same form."""
     blocks = _blocks(layout, q, lambda joint, own: joint.mobilizer.n_pinv(own))

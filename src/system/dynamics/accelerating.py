@@ -195,7 +195,8 @@ class Dynamics:
         rows = NO_ROWS
         is_driven = self._declares_motion
         for subsystem in self._choosing:
-            is_driven = is_driven or bool(subsystem._prescribed_variables(state, "u"))
+            for kind in ("u", "udot"):
+                is_driven = is_driven or bool(subsystem._prescribed_variables(state, kind))
         if is_driven:
             rows, values = prescribed_udot(state)
             udot[rows] = values

@@ -67,7 +67,7 @@ def rate_sources(dynamics: Dynamics, state: State) -> Iterator[RateSource]:
             for q, u in zip(indices(pair[0]), indices(pair[1]), strict=True):
                 yield _source([q], [u])
     prescribed: dict[int, CacheEntry[Any] | None] = {}  # by index of u
-    for motion in motions(state, "u"):
+    for motion in chain(motions(state, "u"), motions(state, "udot")):
         rows = motion.rows(state)
         prescribed |= dict.fromkeys(range(rows.start - nq, rows.stop - nq), motion.acceleration)
     for u, entry in prescribed.items():

@@ -63,9 +63,10 @@ def is_choosing(subsystem: Subsystem) -> bool:
     """Tell whether a subsystem says by a method which of its variables are prescribed.
 
     The method ``_prescribed_variables(state, kind)`` returns or yields each `PrescribedVariable` of
-    q, or u, in a State at Model or further; the choice may depend on parameters and modeling
-    options only. It is for many items, few of which are prescribed in a State: declared motion
-    needs an entry for each item and level in all States.
+    "q", "u", or "udot", in a State at Model or further; the choice may depend on parameters and
+    modeling options only. Those of "udot" are u that are free, with a prescribed udot. The method
+    is for many items, few of which are prescribed in a State: declared motion needs an entry for
+    each item and level in all States.
     """
     return hasattr(subsystem, "_prescribed_variables")
 
@@ -167,7 +168,7 @@ def _free_index(state: State, kind: str) -> Index:
 
 
 def prescribed_udot(state: State) -> tuple[Index, Vector]:
-    """Return the indices of prescribed u, and their udot. Needs Velocity.
+    """Return the indices of u with a prescribed udot, and that udot. Needs Velocity.
 
     Without a declared function, udot is the derivative of the prescribed u along the motion
     of the State, qdot = N u, by central differences: two realizations of Position for all of them.
@@ -185,7 +186,7 @@ def prescribed_udot(state: State) -> tuple[Index, Vector]:
         Whatever a computation raises.
     """
     state._contents.require_stage(Stage.VELOCITY, None, "prescribed udot")
-    found = list(motions(state, "u"))
+    found = [*motions(state, "u"), *motions(state, "udot")]
     if not found:
         return np.empty(0, np.intp), np.empty(0)
     missing = [motion for motion in found if motion.acceleration is None]
@@ -227,7 +228,7 @@ def _derivatives(state: State, moved: list[PrescribedVariable]) -> list[Vector]:
 
 
 def motions(state: State, kind: str) -> Iterator[PrescribedVariable]:
-    """Yield the motions of q, or of u, that are enabled in a State at Model or further."""
+    """Yield the motions of "q", "u" or "udot" that are enabled in a State at Model or further."""
     for subsystem in state.system._driven:
         for declared, acceleration in _declared_in(type(subsystem), kind):
             motion = item_of(declared)
@@ -261,7 +262,7 @@ def _declared_in(cls: Any, kind: str) -> list[tuple[Any, Any]]:
     """Return declared motions, or families of them, of a class; each with its declared udot."""
     known: dict[str, list[tuple[Any, Any]]] | None = vars(cls).get("_declared_motions")
     if known is None:  # kept in the class, whose declarations are final
-        known = {"q": [], "u": [], "z": []}
+        known = {"q": [], "u": [], "udot": [], "z": []}  # udot alone is not declared, but chosen
         items = [(d, item_of(d)) for d in cls.declarations.values()]
         udots = {
             item.of.name: declared

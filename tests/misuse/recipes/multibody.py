@@ -11,6 +11,7 @@ from stagecache.multibody import (
     BallConstraint,
     BendStretch,
     Bushing,
+    CantileverFreeBeam,
     ConstantAccelerationConstraint,
     ConstantAngleConstraint,
     ConstantCoordinateConstraint,
@@ -24,11 +25,13 @@ from stagecache.multibody import (
     Ellipsoid,
     ForceSum,
     Free,
+    FreeLine,
     FunctionBased,
     Gimbal,
     Gravity,
     Linear,
     LinearBushing,
+    LineOrientation,
     Markers,
     MassProperties,
     MatterSubsystem,
@@ -50,6 +53,7 @@ from stagecache.multibody import (
     RodConstraint,
     Screw,
     Sinusoid,
+    SinusoidalAcceleration,
     SinusoidalSpeed,
     Slider,
     SpeedCouplerConstraint,
@@ -73,7 +77,7 @@ from tests.misuse.world import World
 X: Final = (1.0, 0.0, 0.0)
 JOINTS: Final = (
     BendStretch, Bushing, Weld, Pin, Slider, Universal, Cylinder, Planar, Gimbal, Translation, Ball,
-    Free,
+    Free, FreeLine, LineOrientation,
 )  # fmt: skip
 
 
@@ -176,6 +180,8 @@ RECIPES: Final[Recipes] = {
             "calc_potential_energy",
             "calc_energy",
             "calc_reaction_forces",
+            "calc_motion_forces",
+            "calc_motion_power",
         )
     },
     "MultibodySystem.add": lambda w: call(w.multibody.add, MobilityDamper(w.body, 0, 1.0)).but(
@@ -257,6 +263,7 @@ RECIPES: Final[Recipes] = {
         for name in (
             "station_position",
             "station_velocity",
+            "station_acceleration",
             "station_acceleration_bias",
             "station_jacobian",
             "frame_jacobian",
@@ -325,6 +332,7 @@ RECIPES: Final[Recipes] = {
     ),
     **{kind.__name__: joint(kind) for kind in JOINTS},
     "Screw": lambda _: call(Screw, 0.1),
+    "CantileverFreeBeam": lambda _: call(CantileverFreeBeam, 0.5).but(length=[-1.0]),
     "Ellipsoid": lambda _: call(Ellipsoid, (0.1, 0.2, 0.3)).but(radii=[(1.0, -1.0, 1.0)]),
     "Reversed": lambda _: call(Reversed, Pin()),
     "FunctionBased": lambda _: call(FunctionBased, [(X, Linear(1.0), 0)]).but(
@@ -368,6 +376,7 @@ RECIPES: Final[Recipes] = {
     ),
     "SteadySpeed": lambda _: call(SteadySpeed, 1.0),
     "SinusoidalSpeed": lambda _: call(SinusoidalSpeed, 1.0, 2.0),
+    "SinusoidalAcceleration": lambda _: call(SinusoidalAcceleration, 1.0, 2.0),
     "PrescribedMotionConstraint": lambda w: call(
         PrescribedMotionConstraint, w.body, Linear(2.0)
     ).but(index=[1, -1]),

@@ -825,7 +825,8 @@ def test_numbers_of_motions_that_are_none_are_refused(
         (OutOfRangeError, "the q of the lock", ([np.nan, 0, 0, 0],), {}),
         (OutOfRangeError, "stands for no orientation", ([0.0] * 4,), {}),
         (NotANumberError, "the q of the lock", (["a", "b", "c", "d"],), {}),
-        (StageOutOfRangeError, "the level of the lock", (), {"level": Stage.ACCELERATION}),
+        (ShapeError, "the udot of the lock", ([1.0] * 4,), {"level": Stage.ACCELERATION}),
+        (StageOutOfRangeError, "the level of the lock", (), {"level": Stage.DYNAMICS}),
         (StageOutOfRangeError, "the level of the lock", (), {"level": "position"}),
     ],
 )

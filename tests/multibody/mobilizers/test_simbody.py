@@ -16,10 +16,13 @@ from stagecache.multibody import (
     Ball,
     BendStretch,
     Bushing,
+    CantileverFreeBeam,
     Cylinder,
     Ellipsoid,
     Free,
+    FreeLine,
     Gimbal,
+    LineOrientation,
     MultibodySystem,
     Pin,
     Planar,
@@ -49,6 +52,9 @@ KINDS: Final[dict[str, AbstractMobilizer]] = {
     "Translation": Translation(),
     "Ball": Ball(),
     "Free": Free(),
+    "LineOrientation": LineOrientation(),
+    "FreeLine": FreeLine(),
+    "CantileverFreeBeam": CantileverFreeBeam(0.5),
 }
 
 
