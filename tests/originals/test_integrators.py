@@ -37,7 +37,7 @@ METHODS = [
 def test_a_pendulum_on_a_rod_meets_all_kinds_of_events(
     method: str, final: float, every_step: bool
 ) -> None:
-    """It starts at rest, level with its pivot, and gets half its energy more at its lowest point."""
+    """It starts at rest, level with its pivot; half its energy is added at its lowest point."""
     model = Rod()
     system = System(model)
     times: dict[str, list[float]] = {
