@@ -30,7 +30,7 @@ class Affine(Subsystem):
 
     level = z_variable((0.0, 0.0, 0.0))
     first = parameter(0.0)
-    others = parameter((0.0, 0.0, 0.0))
+    others = parameter(np.zeros(3))
     label = parameter("nothing to move")
 
     @cached(prerequisites=(first, others))
@@ -61,7 +61,7 @@ def affine() -> tuple[System, Affine, State]:
     system = System(model := Affine())
     state = system.new_state()
     model.first.set(state, 2.0)
-    model.others.set(state, (1.0, -1.0, 0.5))
+    model.others.set(state, np.array([1.0, -1.0, 0.5]))
     return system, model, state
 
 
