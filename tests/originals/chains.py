@@ -38,7 +38,7 @@ def chain(
             outboard_frame=Transform(None, [0.4, 0.0, 0.0]),
             mass_properties={"mass": mass, "inertia": [0.3 * mass, 0.4 * mass, 0.5 * mass]},
         )
-    system.add(Gravity(system.matter, tuple(gravity)), "gravity")
+    system.add(Gravity(system.matter, np.array(gravity)), "gravity")
     return system
 
 

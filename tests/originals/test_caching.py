@@ -335,7 +335,7 @@ class Tank(Subsystem):
     label = parameter("tank")
     level = z_variable(1.0)
     count = discrete(0, invalidates=Stage.DYNAMICS)
-    notes = discrete(factory=lambda self: {}, invalidates=Stage.REPORT)
+    notes = discrete(factory=lambda _: dict[str, int](), invalidates=Stage.REPORT)
 
 
 class Seen(Subsystem):

@@ -159,7 +159,7 @@ def test_energy_changes_by_the_work_of_a_constraint(
         work.value.set(start, [0.0])
     system.realize(start, Stage.ACCELERATION)
     before = system.calc_energy(start)
-    trajectory = simulate(system, start, 1.5, accuracy=1e-7, every=0.25)
+    trajectory = simulate(system, start, 1.0, accuracy=1e-7, every=0.25)
     powers = []
     for state in trajectory:
         system.realize(state, Stage.ACCELERATION)

@@ -82,7 +82,11 @@ def test_a_pendulum_on_a_rod_meets_all_kinds_of_events(
         TriggeredEventReporter(Stage.TIME, jumping, noting("jumps")),
     ):
         system.add_event_reporter(reporter)
-    options = {"constraint_tolerance": 1e-4, "max_step": 0.2, "return_every_step": every_step}
+    options: dict[str, Any] = {
+        "constraint_tolerance": 1e-4,
+        "max_step": 0.2,
+        "return_every_step": every_step,
+    }
     integrator = Integrator(system, method, accuracy=1e-4, final_time=final, **options)
     stepper = TimeStepper(system, integrator, progress=False)
     stepper.initialize(system.realize_topology())

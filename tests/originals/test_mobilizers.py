@@ -250,10 +250,9 @@ def test_an_axis_of_a_function_is_a_turned_frame_of_a_ready_joint(
     if isinstance(ready, Slider):
         frame = frame @ turned(Y, -np.pi / 2)  # which slides along x
     systems = []
-    for mobilizer, frames in (
-        (ready, {"inboard_frame": frame, "outboard_frame": frame}),
-        (own, {}),
-    ):
+    turning: dict[str, Any] = {"inboard_frame": frame, "outboard_frame": frame}
+    for mobilizer in (ready, own):
+        frames = turning if mobilizer is ready else {}
         system = MultibodySystem()
         body = add(system, "one", None, mobilizer, **frames)
         add(system, "two", body, mobilizer, **frames)
@@ -350,7 +349,7 @@ def test_a_free_joint_by_functions_moves_a_body_as_a_ready_one() -> None:
 def test_bodies_welded_by_a_joint_and_by_a_constraint_swing_alike() -> None:
     """Each carries another body on a spring."""
     inboard, outboard = Transform(None, [0.1, 0.5, -1.0]), Transform(None, [0.2, -0.2, 0.0])
-    frames = {"inboard_frame": inboard, "outboard_frame": outboard}
+    frames: dict[str, Any] = {"inboard_frame": inboard, "outboard_frame": outboard}
     system = MultibodySystem()
     ends = []
     for name in ("joint", "constraint"):
@@ -377,7 +376,7 @@ def test_bodies_welded_by_a_joint_and_by_a_constraint_swing_alike() -> None:
 def test_a_gimbal_swings_as_three_pins_in_a_row() -> None:
     """Their q and u are the same numbers."""
     system = MultibodySystem()
-    place, end = np.array([0.1, 0.5, -1.0]), [0.2, -0.2, 0.0]
+    place, end = (0.1, 0.5, -1.0), (0.2, -0.2, 0.0)
     gimbal = add(
         *(system, "gimbal", None, Gimbal()),
         inboard_frame=Transform(None, place),
@@ -460,7 +459,10 @@ def test_a_reversed_joint_is_the_same_joint_from_the_other_side(
 
 def test_a_free_joint_transmits_nothing_whatever_acts_on_its_body() -> None:
     system = MultibodySystem()
-    frames = {"inboard_frame": turned(X, 1.0, [-4, -5, -1]), "outboard_frame": turned(Y, 0.3, Y)}
+    frames: dict[str, Any] = {
+        "inboard_frame": turned(X, 1.0, [-4, -5, -1]),
+        "outboard_frame": turned(Y, 0.3, Y),
+    }
     body = add(system, "body", None, Free(), **frames)
     system.add(Gravity(system.matter, G))
     forces = system.add(DiscreteForces(system.matter))
