@@ -1,6 +1,7 @@
 """Drake's tests of the cache, of trackers and of Contexts, on fixtures of their shape."""
 
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -464,3 +465,16 @@ def test_versions_rise_with_each_write_and_go_on_in_a_copy() -> None:
     one.count.set(twin, 4)
     assert (one.count.version(twin), one.count.version(state)) == (first + 4, first + 3)
     assert two.count.version(twin) == two.count.version(state)
+
+
+def test_each_thread_writes_a_state_of_its_own() -> None:
+    system, _, one, _, seen = two_tanks()
+    states = [system.new_state() for _ in range(4)]
+
+    def write(state: State) -> None:
+        assert one.level(state) == 1.0
+        state.y = [2.0, 3.0]
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(write, states))
+    assert [float(seen.continuous[i](state)) for state in states for i in (0, 1)] == [2.0, 3.0] * 4

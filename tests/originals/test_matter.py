@@ -13,6 +13,7 @@ from stagecache.multibody import (
     ConstantSpeedConstraint,
     CustomForce,
     Cylinder,
+    DiscreteForces,
     ForceSum,
     Free,
     Markers,
@@ -120,6 +121,26 @@ def test_operators_on_udot_and_forces_are_those_of_the_matrices(tree: Tree) -> N
     for body in tree.bodies[1:]:
         jacobian = body.frame_jacobian(state)
         close(jacobian @ state.u, body.velocity(state), 1e-10)
+
+
+@examples(20)
+@given(trees(euler=False, has_mass=True, most=6))
+def test_forces_that_inverse_dynamics_asks_for_make_that_udot(tree: Tree) -> None:
+    system, matter, rng = tree.system, tree.system.matter, tree.rng
+    added = system.add(DiscreteForces(matter))
+    state = system.new_state()
+    state.q, state.u = tree.state.q, tree.state.u
+    for body in matter.bodies[1:]:
+        added.set_body_force(state, body, rng.normal(size=6))
+    system.realize(state, Stage.ACCELERATION)
+    udot = rng.normal(size=state.nu)
+    left = iter(matter.calc_inverse_dynamics(state, udot))
+    for body in matter.bodies[1:]:
+        for i in range(body.u(state).size):
+            added.set_mobility_force(state, body, i, next(left))
+    system.realize(state, Stage.ACCELERATION)
+    m = matter.m_matrix(state)
+    close(state.udot, udot, 1e-12 * max(1.0, np.linalg.cond(m) if m.size else 1.0))
 
 
 @examples(20)
