@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from tests.test_words import NEGATION
+
 TESTS = Path(__file__).parents[1]
 EXTENSION = runpy.run_path(
     str(TESTS.parent / "docs" / "_extensions" / "original_tests.py"), run_name="original_tests"
@@ -34,6 +36,7 @@ def test_a_case_names_tests_that_there_are_or_says_why_there_is_none(original: s
         assert case["expressed"] in EXTENSION["WORDS"]
         assert bool(tests) == (case["expressed"] != "no"), case["case"]
         assert case["note"] or case["expressed"] == "yes", case["case"]
+        assert not NEGATION.search(case["note"]), case["case"]
         for test in tests:
             path, _, name = test.partition("::")
             assert name in names_in(TESTS / path), test
