@@ -478,3 +478,20 @@ def test_each_thread_writes_a_state_of_its_own() -> None:
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(write, states))
     assert [float(seen.continuous[i](state)) for state in states for i in (0, 1)] == [2.0, 3.0] * 4
+
+
+class Measured(Subsystem):
+    """Parameters that are arrays, and others."""
+
+    sizes = parameter(factory=lambda self: np.array([3.0, 6.0]))
+    count = parameter(72)
+
+
+def test_parameters_are_arrays_or_anything_else_and_a_copy_has_its_own() -> None:
+    model = Measured()
+    state = System(model).new_state()
+    twin = state.copy()
+    model.sizes.set(twin, np.array([3.0, 42.0]))
+    model.count.set(twin, 512)
+    assert (model.sizes(state).tolist(), model.count(state)) == ([3.0, 6.0], 72)
+    assert (model.sizes(twin).tolist(), model.count(twin)) == ([3.0, 42.0], 512)
