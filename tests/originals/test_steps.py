@@ -15,7 +15,7 @@ from tests.study.models import state_of
 
 STIFFNESS, MASS = 300.0, 2.0
 RATE = sqrt(STIFFNESS / MASS)
-CONTROLLED = ("RK23", "RK45", "DOP853", "Verlet")
+CONTROLLED = ("RK23", "RK45", "Verlet")
 
 
 class Spring(Subsystem):
@@ -93,10 +93,10 @@ def test_controlled_steps_along_a_spring_are_fewer_than_fixed_ones(method: str) 
 
 @pytest.mark.parametrize("method", ["Euler", "ExplicitEuler"])
 def test_short_steps_of_first_order_follow_a_spring(method: str) -> None:
-    integrator = integrating(Spring(), method, fixed_step=2e-4, final_time=1.0)
+    integrator = integrating(Spring(), method, fixed_step=4e-4, final_time=1.0)
     state = run_to(integrator, 1.0)
     assert state.q[0] == pytest.approx(Spring.solution(1.0), abs=5e-3)
-    assert integrator.statistics.num_steps_taken == 5000
+    assert integrator.statistics.num_steps_taken == 2500
 
 
 @pytest.mark.parametrize("method", CONTROLLED)
