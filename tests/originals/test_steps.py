@@ -87,6 +87,7 @@ def test_controlled_steps_along_a_spring_are_fewer_than_fixed_ones(method: str) 
         assert 0.0 < integrator.previous_step <= 0.1
         assert integrator.statistics.num_realizations > integrator.statistics.num_steps_taken > 0
     assert (fixed.method_has_error_control, free.method_has_error_control) == (False, True)
+    assert 1 <= free.method_min_order <= free.method_max_order
     assert fixed.statistics.num_steps_taken == 1000
     assert free.statistics.num_steps_taken < 1000
 
