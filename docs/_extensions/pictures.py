@@ -60,6 +60,9 @@ def pictures() -> Iterator[tuple[str, str | bytes]]:
     members = runpy.run_path(str(HERE / "members.py"))["tables"]()
     for owner, table in members.items():
         yield f"members_{owner}.md", table
+    cases = runpy.run_path(str(HERE / "original_tests.py"))["tables"]()
+    for name, table in cases.items():
+        yield f"original_tests_{name}.md", table
 
     arm = _example("robot_arm")
     system = arm["make_arm"]()

@@ -65,11 +65,11 @@ def random_mass(rng: np.random.Generator, length: float = 1.0) -> MassProperties
 
 def units(tree: Tree, state: State, kind: str = "q") -> Array:
     """The length of the tree for each q, or u, of a State that is a length, and 1 for others."""
-    found = np.ones(len(getattr(state, kind)))
+    found, start = np.ones(len(getattr(state, kind))), state.u_start if kind == "u" else 0
     for body in tree.bodies[1:]:
         count = LENGTHS.get(type(body.mobilizer), 0)
         if count:
-            stop = getattr(body, kind).place(state).stop
+            stop = getattr(body, kind).place(state).stop - start
             found[stop - count : stop] = tree.length
     return found
 

@@ -1,0 +1,1 @@
+"""What tests of Simbody and Drake show, shown here: the cases that no other room has."""
