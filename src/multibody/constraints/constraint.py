@@ -54,7 +54,7 @@ class AbstractConstraint(Subsystem, ABC):
     num_errors: ClassVar[int]
     bodies: tuple[MobilizedBody, ...]
 
-    _batch_type: ClassVar[type[AbstractBatch]]
+    _batch_type: type[AbstractBatch]
 
     stacked: ClassVar[tuple[str, ...]] = ()
     """Attributes with which its formulas can be evaluated for many at once; see `batch`."""

@@ -21,7 +21,12 @@ import numpy as np
 from stagecache.checks import require_bool
 from stagecache.multibody.constraints.checks import checked_pair
 from stagecache.multibody.constraints.constraint import AbstractPositionConstraint
-from stagecache.multibody.constraints.contact_batch import AbstractShapes, ContactBatch
+from stagecache.multibody.constraints.contact_batch import (
+    AbstractContactBatch,
+    AbstractShapes,
+    RollingBatch,
+    SlidingBatch,
+)
 from stagecache.multibody.constraints.pair_batch import Poses
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.geometry.transform import Transform
@@ -43,9 +48,9 @@ def _poses(contact: Any, state: State) -> Poses:
 class AbstractContact(AbstractPositionConstraint):
     """A contact of a surface of body 2 with one of body 1. One error: the separation [m].
 
-    If it rolls, the slip is an error as well, of velocities. Each of the two has its rows: `error`,
-    `error_rate`, `jacobian`, `error_bias` and `multipliers` are of the separation, `slip`,
-    `slip_jacobian`, `slip_bias` and `slip_multipliers` of the slip.
+    If it rolls, the slip is an error as well, of velocities, with rows of its own: `error`,
+    `error_rate`, `jacobian`, `error_bias` and `multipliers` are of the separation, `slip` and
+    `slip_multipliers` of the slip.
 
     Attributes
     ----------
@@ -55,8 +60,7 @@ class AbstractContact(AbstractPositionConstraint):
         The variables of a State that are its shape.
     """
 
-    _batch_type = ContactBatch
-    _batch: ContactBatch
+    _batch: AbstractContactBatch
     num_errors: ClassVar[int] = 1
 
     shapes_type: ClassVar[type[AbstractShapes]]
@@ -67,6 +71,7 @@ class AbstractContact(AbstractPositionConstraint):
         self.bodies = checked_pair(first, second, what)
         hint = "write enforce_rolling=True for one that does not slip"
         self.enforce_rolling = require_bool(enforce_rolling, f"{what}(enforce_rolling)", hint)
+        self._batch_type = RollingBatch if self.enforce_rolling else SlidingBatch
 
     # ------------------------------------------------------------------ in a State
 
@@ -80,7 +85,7 @@ class AbstractContact(AbstractPositionConstraint):
         """The variables of a State that are its shape."""
         return tuple(getattr(self, name) for name in self.shape_names)
 
-    @cached(prerequisites=_shape_and_poses, equal=np.array_equal, unit="m")
+    @cached(prerequisites=_shape_and_poses, unit="m")
     def separation(self, state: State) -> float:
         """The distance of the surfaces, less than 0 where they overlap; also if it is disabled."""
         poses = _poses(self, state)
@@ -106,16 +111,6 @@ class AbstractContact(AbstractPositionConstraint):
         """The velocity of body 2 at the contact relative to body 1, along x and y, (2,) [m/s]."""
         return self._batch.velocities(state)[self._of_batch(state), 1:].ravel()
 
-    @cached(prerequisites=lambda self: (self._batch.members, self._batch.slip_jacobian))
-    def slip_jacobian(self, state: State) -> Any:
-        """The derivatives of the slip by all u, (2, nu); (0, nu) if it may slip."""
-        return self._batch.slip_jacobian(state)[self._rows_of_slip(state)]
-
-    @cached(prerequisites=lambda self: (self._batch.members, self._batch.slip_bias))
-    def slip_bias(self, state: State) -> Array:
-        """The derivatives of the slip where udot is 0, (2,); (0,) if it may slip."""
-        return self._batch.slip_bias(state)[self._rows_of_slip(state)]
-
     def slip_multipliers(self, state: State) -> Array:
         """Return the multipliers of its slip along x and y, (2,); (0,) if it may slip.
 
@@ -123,8 +118,9 @@ class AbstractContact(AbstractPositionConstraint):
         ------
         StageTooLowError, WrongTypeError
         """
-        after = self._batch.members(state).size
-        return state[self._batch].multipliers[after:][self._rows_of_slip(state)]
+        place, after = self._of_batch(state), self._batch.members(state).size
+        of_slip = state[self._batch].multipliers[after:].reshape(-1, 2)
+        return of_slip[place].ravel()
 
     def calc_force(self, state: State) -> Array:
         """Return the force on body 2 at the contact, in ground, (3,) [N]; body 1 has the opposite.
@@ -159,7 +155,3 @@ class AbstractContact(AbstractPositionConstraint):
         """Return its place among the members of the batch."""
         number = self._batch.members(state).number_of(self)
         return slice(0) if number is None else slice(number, number + 1)
-
-    def _rows_of_slip(self, state: State) -> slice:
-        place = self._of_batch(state)
-        return slice(2 * (place.start or 0), 2 * place.stop) if self.enforce_rolling else slice(0)

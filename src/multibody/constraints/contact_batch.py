@@ -98,9 +98,8 @@ class AbstractShapes(ABC):
         """Return the derivatives of points and axes where bodies 2 move by (w, v), (k, 6)."""
 
 
-@final
-class ContactBatch(AbstractRelativeBatch):
-    """Contacts of one class; all of them roll, or none."""
+class AbstractContactBatch(AbstractRelativeBatch):
+    """Contacts of one class."""
 
     @cached(
         prerequisites=lambda self: (
@@ -182,38 +181,35 @@ class ContactBatch(AbstractRelativeBatch):
         """The derivatives of the rates where udot is 0."""
         return self.biases(state)[:, 0]
 
-    # ------------------------------------------------------------------ slip
 
-    @property
-    def rolls(self) -> bool:
-        """True if slip is an error."""
-        rolls: bool = self.constraints[0].enforce_rolling
-        return rolls
+@final
+class SlidingBatch(AbstractContactBatch):
+    """Contacts of one class that may slip."""
+
+
+@final
+class RollingBatch(AbstractContactBatch):
+    """Contacts of one class that may not."""
 
     @velocity_error(
-        size=lambda self, state: 2 * self.members(state).size if self.rolls else 0,
+        size=lambda self, state: 2 * self.members(state).size,
         prerequisites=lambda self: (self.velocities,),
         parts=lambda self, state: ((c.slip, 2) for c in self.members(state).constraints),
     )
     def slips(self, state: State) -> Array:
-        """The slips of all that roll, one after another."""
-        return self._of_slip(self.velocities(state)).ravel()
+        """The slips of all, one after another."""
+        return self.velocities(state)[:, 1:].ravel()
 
     @slips.jacobian(
         prerequisites=lambda self: (self.members, self.ground_jacobian, self.matter.axes)
     )
     def slip_jacobian(self, state: State) -> Any:
         """The derivatives of the slips by the u of the matter."""
-        forces = self._of_slip(self.ground_jacobian(state)).reshape(-1, 6)
-        signs = self._of_slip(self.members(state).signs[:, None].repeat(3, 1))
-        signs = signs.reshape(len(forces), -1)
-        return {self.matter.u: power_by_u(forces, self.matter.axes(state), signs)}
+        signs, axes = self.members(state).signs.repeat(2, 0), self.matter.axes(state)
+        forces = self.ground_jacobian(state)[:, 1:].reshape(-1, 6)
+        return {self.matter.u: power_by_u(forces, axes, signs)}
 
     @slips.bias(prerequisites=lambda self: (self.biases,))
     def slip_bias(self, state: State) -> Array:
         """The derivatives of the slips where udot is 0."""
-        return self._of_slip(self.biases(state)).ravel()
-
-    def _of_slip(self, values: Array) -> Array:
-        """Return the part of values (k, 3, ...) that is of rows of slip."""
-        return values[:, 1:] if self.rolls else values[:, 3:]
+        return self.biases(state)[:, 1:].ravel()

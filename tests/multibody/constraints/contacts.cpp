@@ -29,14 +29,14 @@ static void numbers(const Transform& frame) {
         for (int j = 0; j < 4; ++j) std::printf(" %.17g", frame.toMat34()(i, j));
 }
 
-using Plane = Constraint::SphereOnPlaneContact;
-using Spheres = Constraint::SphereOnSphereContact;
-using Lines = Constraint::LineOnLineContact;
+using OnPlane = Constraint::SphereOnPlaneContact;
+using OnSphere = Constraint::SphereOnSphereContact;
+using OnLine = Constraint::LineOnLineContact;
 
-static Vec3 force(const Plane& c, const State& s) { return c.findForceOnSphereInG(s); }
-static Vec3 force(const Spheres& c, const State& s) { return c.findForceOnSphereBInG(s); }
-static Vec3 force(const Lines& c, const State& s) { return c.findForceOnBodyBInG(s); }
-static Vec3 place(const Plane& c, const State& s) { return c.findContactPointInG(s); }
+static Vec3 force(const OnPlane& c, const State& s) { return c.findForceOnSphereInG(s); }
+static Vec3 force(const OnSphere& c, const State& s) { return c.findForceOnSphereBInG(s); }
+static Vec3 force(const OnLine& c, const State& s) { return c.findForceOnBodyBInG(s); }
+static Vec3 place(const OnPlane& c, const State& s) { return c.findContactPointInG(s); }
 template <class Contact>
 static Transform place(const Contact& c, const State& s) { return c.findContactFrameInG(s); }
 
