@@ -185,9 +185,10 @@ class AbstractConstraint(Subsystem, ABC):
         multipliers = self.multipliers(state)
         if not len(multipliers):
             return NO_FORCES
-        values = -(multipliers @ self.jacobian(state))[self.matter.u.place(state)]
-        u = np.flatnonzero(values)
-        return AppliedForces(NO_FORCES.rows, NO_FORCES.spatial, u, values[u])
+        forces = -(multipliers @ self.jacobian(state))  # of all u of the System
+        u = np.flatnonzero(forces)
+        of_matter = u - state[self.matter].u_start
+        return AppliedForces(NO_FORCES.rows, NO_FORCES.spatial, of_matter, forces[u])
 
     def check_derivatives(self, length: float = 1.0) -> None:
         """Compare derivatives that are given with differences of errors near the default q.
