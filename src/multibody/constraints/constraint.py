@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 
 from stagecache.errors import ConstModelError, ConstraintError
-from stagecache.multibody.constraints.batch import AbstractBatch, AbstractPositionBatch
+from stagecache.multibody.constraints.batch import AbstractBatch
 from stagecache.multibody.geometry.spatial import Array, cross3
 from stagecache.multibody.matter.matter import MatterSubsystem
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
@@ -240,8 +240,6 @@ class AbstractConstraint(Subsystem, ABC):
 
 class AbstractPositionConstraint(AbstractConstraint):
     """A constraint whose errors are of positions; it has rows in qerr, uerr and udoterr."""
-
-    _batch: AbstractPositionBatch
 
     @cached(prerequisites=lambda self: (self._batch.members, self._batch.error_rates))
     def error_rate(self, state: State) -> Array:

@@ -120,7 +120,8 @@ class AbstractContact(AbstractPositionConstraint):
         """
         place, after = self._of_batch(state), self._batch.members(state).size
         of_slip = state[self._batch].multipliers[after:].reshape(-1, 2)
-        return of_slip[place].ravel()
+        found: Array = of_slip[place].ravel()
+        return found
 
     def calc_force(self, state: State) -> Array:
         """Return the force on body 2 at the contact, in ground, (3,) [N]; body 1 has the opposite.
@@ -134,7 +135,8 @@ class AbstractContact(AbstractPositionConstraint):
         ------
         StageTooLowError, WrongTypeError
         """
-        return self._spatial(state).sum(axis=0)[3:]
+        found: Array = self._spatial(state).sum(axis=0)[3:]
+        return found
 
     def _acting(self, state: State) -> AppliedForces:
         force = self._spatial(state)

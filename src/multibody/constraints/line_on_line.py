@@ -82,12 +82,12 @@ class LinesOnLines(AbstractShapes):
 
     def rates(self, poses: Poses, touching: Touching, rates: Array) -> Touching:
         """Return how the nearest points move along both lines, and the turning of lines 2."""
-        turning = rates[:, :3]
+        turning, n, offset = rates[:, :3], touching.axes[:, 0], self._offsets(poses)
         first, second = self.directions[:, 0], turned(poses, self.directions[:, 1])
-        (n, m), offset = self._normals(poses), self._offsets(poses)
+        m = cross(first, second)
         second_rate = cross(turning, second)
         m_rate = cross(first, second_rate)
-        moving = rates[:, 3:] + cross(turning, turned(poses, self.origins[:, 1]))
+        moving: Array = rates[:, 3:] + cross(turning, turned(poses, self.origins[:, 1]))
         t1, t2 = self._places(m, offset, second)
         square = _dot(m, m)
         growth = 2.0 * _dot(m, m_rate) / square
@@ -108,7 +108,8 @@ class LinesOnLines(AbstractShapes):
 
     def _offsets(self, poses: Poses) -> Array:
         """Return the vectors from origins to origins of the edges, (k, 3)."""
-        return place_of(poses, self.origins[:, 1]) - self.origins[:, 0]
+        found: Array = place_of(poses, self.origins[:, 1]) - self.origins[:, 0]
+        return found
 
     def _normals(self, poses: Poses) -> tuple[Array, Array]:
         """Return n, and m = d1 x d2, (k, 3)."""

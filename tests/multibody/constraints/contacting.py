@@ -20,9 +20,7 @@ from tests.multibody.trees import Array, Tree, random_transform, trees
 
 def plane(pair: Pair, rng: np.random.Generator, rolls: bool) -> tuple[AbstractContact, Geometry]:
     frame, center, radius = random_transform(rng), rng.normal(size=3), rng.uniform(0.2, 1)
-    contact = SphereOnPlaneContact(
-        pair[0], frame, pair[1], center, radius, enforce_rolling=rolls
-    )
+    contact = SphereOnPlaneContact(pair[0], frame, pair[1], center, radius, enforce_rolling=rolls)
 
     def error(x: Array, y: Array) -> Array:
         normal = x[:3, :3] @ frame.rotation[:, 2]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from stagecache import Stage, State, simulate
+from stagecache import Stage, simulate
 from stagecache.errors import (
     InconsistentConstraintsError,
     KinematicsError,
@@ -80,9 +80,7 @@ EVERY: dict[str, Callable[[Tree], AbstractConstraint]] = {
 
 
 @examples(60)
-@given(
-    trees(most=5, has_mass=True), st.lists(st.sampled_from([*EVERY]), min_size=1, max_size=3)
-)
+@given(trees(most=5, has_mass=True), st.lists(st.sampled_from([*EVERY]), min_size=1, max_size=3))
 def test_power_and_forces_are_the_jacobian_times_multipliers(tree: Tree, names: list[str]) -> None:
     assume(tree.state.nu)
     constraints: list[Any] = []
@@ -124,7 +122,7 @@ def arms() -> tuple[MultibodySystem, MobilizedBody, MobilizedBody]:
 
 @pytest.mark.parametrize("name", ["speed", "motion", "quick"])
 def test_energy_grows_by_the_work_of_what_drives_a_body(name: str) -> None:
-    system, upper, lower = arms()
+    system, upper, _ = arms()
     motor: AbstractConstraint
     if name == "speed":
         motor = ConstantSpeedConstraint(upper, 1.5)
@@ -177,7 +175,7 @@ def test_a_constraint_that_is_satisfied_does_not_work(tree: Tree, kind: Any) -> 
 
 
 def test_power_is_known_from_acceleration_on() -> None:
-    system, upper, lower = arms()
+    system, _, lower = arms()
     rod = RodConstraint(system.matter.ground, [1, 0, 0], lower, [0, 0, 0], 1.0)
     system.add(rod, "rod")
     state = system.new_state()
