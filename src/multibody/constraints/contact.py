@@ -14,11 +14,14 @@ State, whose writes invalidate Position. `contact_batch` has the formulas that a
 Source: Simbody's `Constraint::SphereOnPlaneContact`, `SphereOnSphereContact`, `LineOnLineContact`.
 """
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from stagecache.checks import require_bool
+from stagecache.decorations.decorations import AbstractDecoration
 from stagecache.multibody.constraints.checks import checked_pair
 from stagecache.multibody.constraints.constraint import AbstractPositionConstraint
 from stagecache.multibody.constraints.contact_batch import (
@@ -30,8 +33,10 @@ from stagecache.multibody.constraints.contact_batch import (
 from stagecache.multibody.constraints.pair_batch import Poses
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.geometry.transform import Transform
+from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.tree.applied_forces import NO_FORCES, AppliedForces
 from stagecache.state.handles import AbstractHandle
+from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.declare.cached import cached
 
@@ -137,6 +142,24 @@ class AbstractContact(AbstractPositionConstraint):
         """
         found: Array = self._spatial(state).sum(axis=0)[3:]
         return found
+
+    # ------------------------------------------------------------------ pictures
+
+    @abstractmethod
+    def calc_decorations(self, state: State) -> Sequence[tuple[MobilizedBody, AbstractDecoration]]:
+        """Return what it touches: bodies, with decorations in their frames."""
+
+    def calc_decorative_geometry_and_append(
+        self, state: State, stage: Stage, geometry: list[Any]
+    ) -> None:
+        """Append what it touches, if it is enabled, at stage Position.
+
+        Bodies with decorations of their own do not get any.
+        """
+        if stage is Stage.POSITION and self.is_enabled(state):
+            geometry += self.matter.calc_in_ground(state, self.calc_decorations(state))
+
+    # ------------------------------------------------------------------ forces
 
     def _acting(self, state: State) -> AppliedForces:
         force = self._spatial(state)

@@ -19,6 +19,7 @@ from typing import Any, Final, final
 
 import numpy as np
 
+from stagecache.decorations.decorations import AbstractDecoration, DecorativeLine
 from stagecache.errors import KinematicsError
 from stagecache.multibody.constraints.contact import AbstractContact
 from stagecache.multibody.constraints.contact_batch import AbstractShapes, Touching
@@ -32,6 +33,9 @@ from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.declare.variables import discrete
+
+EDGE_WIDTH: Final = 1.5
+"""The width of the line of an edge in pictures."""
 
 PARALLEL: Final = 1e-9
 """The sine of an angle of lines up to which they are parallel."""
@@ -216,3 +220,16 @@ class LineOnLineContact(AbstractContact):
             checked_frame(second_frame, f"the second frame of {self}"),
             checked_radius(second_half_length, f"the second half length of {self}"),
         )
+
+    def calc_decorations(self, state: State) -> Sequence[tuple[MobilizedBody, AbstractDecoration]]:
+        """Return both edges."""
+        one, two = self.bodies
+        return (
+            (one, _edge(self.first_frame(state), self.first_half_length(state))),
+            (two, _edge(self.second_frame(state), self.second_half_length(state))),
+        )
+
+
+def _edge(frame: Transform, half_length: float) -> DecorativeLine:
+    ends = frame.apply([[-half_length, 0.0, 0.0], [half_length, 0.0, 0.0]])
+    return DecorativeLine(*ends, line_width=EDGE_WIDTH)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stagecache.checks import require_number
+from stagecache.decorations.decorations import AbstractDecoration, DecorativeSphere
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.constraints.contact import AbstractContact
 from stagecache.multibody.constraints.contact_batch import AbstractShapes, Touching
@@ -86,6 +87,11 @@ def checked_radius(value: Any, what: str) -> float:
     NotANumberError, OutOfRangeError
     """
     return require_number(value, what, above=0.0, hint="give more than 0")
+
+
+def sphere(radius: float, center: Array) -> DecorativeSphere:
+    """Return a sphere, half transparent."""
+    return DecorativeSphere(radius, translation=center, opacity=0.5)
 
 
 @final
@@ -172,3 +178,7 @@ class SphereOnPlaneContact(AbstractContact):
             checked_array(center, (3,), f"the center of {self}"),
             checked_radius(radius, f"the radius of {self}"),
         )
+
+    def calc_decorations(self, state: State) -> Sequence[tuple[MobilizedBody, AbstractDecoration]]:
+        """Return the sphere."""
+        return ((self.bodies[1], sphere(self.radius(state), self.center(state))),)

@@ -17,6 +17,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from stagecache.decorations.decorations import AbstractDecoration
 from stagecache.errors import KinematicsError
 from stagecache.multibody.checks import checked_array
 from stagecache.multibody.constraints.contact import AbstractContact
@@ -27,6 +28,7 @@ from stagecache.multibody.constraints.sphere_on_plane import (
     checked_points_of,
     checked_radii_of,
     checked_radius,
+    sphere,
 )
 from stagecache.multibody.geometry.spatial import Array, cross
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
@@ -189,4 +191,12 @@ class SphereOnSphereContact(AbstractContact):
             checked_radius(first_radius, f"the first radius of {self}"),
             checked_array(second_center, (3,), f"the second center of {self}"),
             checked_radius(second_radius, f"the second radius of {self}"),
+        )
+
+    def calc_decorations(self, state: State) -> Sequence[tuple[MobilizedBody, AbstractDecoration]]:
+        """Return both spheres."""
+        one, two = self.bodies
+        return (
+            (one, sphere(self.first_radius(state), self.first_center(state))),
+            (two, sphere(self.second_radius(state), self.second_center(state))),
         )

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stagecache.checks import require_type
 from stagecache.errors import ShapeError, short_repr
+from stagecache.files.values import register_value
 from stagecache.multibody.checks import checked_array, checked_points, checked_rotation
 from stagecache.state.vectors.conversion import array_of
 
@@ -154,6 +155,16 @@ class Transform:
             parts.append(f"translation={self.translation.tolist()}")
         return f"Transform({', '.join(parts)})"
 
+
+def _of_saved(values: Any) -> Transform:
+    """Return the Transform of the first rows of its matrix, which a file has."""
+    rows = checked_array(values, (3, 4), "a saved Transform")
+    return Transform(rows[:, :3], rows[:, 3])
+
+
+register_value(
+    Transform, to=lambda x: x.matrix[:3], of=_of_saved, name="stagecache.multibody.Transform"
+)
 
 _HINTS: Final = {
     (3,): "to give a translation only, write Transform(None, [x, y, z])",

@@ -1,13 +1,14 @@
 """Contacts against plain geometry, differences and formulas of textbooks."""
 
 import pickle
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 
-from stagecache import Stage, State, simulate, strict
+from stagecache import Stage, State, load_state, simulate, strict
 from stagecache.errors import (
     ConstModelError,
     ConstraintError,
@@ -378,6 +379,20 @@ def test_a_system_with_contacts_is_pickled() -> None:
     np.testing.assert_array_equal(state.multipliers, other.multipliers)
 
 
+def test_a_state_is_saved_with_the_shapes_of_its_contacts(tmp_path: Path) -> None:
+    system, state, contacts, _ = two_balls()
+    frame = Transform(rotation(0, 0.3) @ rotation(1, 0.1), [0.1, 0.2, 0.3])
+    contacts[0].plane_frame.set(state, frame)
+    contacts[1].radius.set(state, 0.7)
+    state.save(tmp_path / "balls.state")
+    loaded = load_state(tmp_path / "balls.state", system)
+    assert contacts[0].plane_frame(loaded) == frame
+    assert contacts[1].radius(loaded) == 0.7
+    for s in (state, loaded):
+        system.realize(s, Stage.ACCELERATION)
+    np.testing.assert_array_equal(state.multipliers, loaded.multipliers)
+
+
 def test_projection_brings_surfaces_together_and_stops_the_slip() -> None:
     system = MultibodySystem()
     matter, ground = system.matter, system.matter.ground
@@ -417,3 +432,29 @@ def test_many_contacts_of_a_large_tree_have_sparse_jacobians() -> None:
     for found in (batch.jacobian(state), batch.slip_jacobian(state)):
         assert found.nnz <= found.shape[0] * 6
     np.testing.assert_allclose((found @ state.u)[14:16], contacts[7].slip(state))
+
+
+def test_pictures_have_the_spheres_and_the_edges_of_contacts() -> None:
+    system, ball = ball_system()
+    ground = system.matter.ground
+    system.add(SphereOnPlaneContact(ground, Transform(), ball, [0, 0, 1], 0.1), "plane")
+    spheres = system.add(SphereOnSphereContact(ground, ORIGIN, 1.0, ball, ORIGIN, 0.3), "spheres")
+    edge = Transform(rotation(2, 1.0), [0, 0, 0.5])
+    system.add(LineOnLineContact(ground, edge, 2.0, ball, Transform(), 1.0), "lines")
+    state = system.new_state()
+    ball.q.set(state, [1, 0, 0, 0, 0, 0, 2])
+    system.realize(state, Stage.POSITION)
+    geometry: list[Any] = []
+    for contact in ("plane", "spheres", "lines"):
+        subsystem: Any = system.subsystem(contact)
+        subsystem.calc_decorative_geometry_and_append(state, Stage.POSITION, geometry)
+    balls, lines = geometry[:3], geometry[3:]
+    assert [one.radius for one in balls] == [0.1, 1.0, 0.3]
+    np.testing.assert_allclose([one.translation[2] for one in balls], [3, 0, 2])
+    np.testing.assert_allclose(lines[0].point2 - lines[0].point1, 4 * edge.rotation[:, 0])
+    np.testing.assert_allclose(lines[1].rotation @ lines[1].point1, [-1, 0, 0])
+    spheres.is_enabled.set(state, False)
+    system.realize(state, Stage.POSITION)
+    before = len(geometry)
+    spheres.calc_decorative_geometry_and_append(state, Stage.POSITION, geometry)
+    assert len(geometry) == before
