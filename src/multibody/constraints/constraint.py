@@ -130,7 +130,8 @@ class AbstractConstraint(Subsystem, ABC):
         ------
         StageTooLowError, WrongTypeError
         """
-        return state[self._batch].multipliers[self.rows(state)]
+        rows = self.rows(state)  # refuses what is not a State
+        return state[self._batch].multipliers[rows]
 
     # ------------------------------------------------------------------ forces and power
 

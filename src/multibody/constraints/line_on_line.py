@@ -28,7 +28,7 @@ from stagecache.multibody.constraints.points import place_of, turned
 from stagecache.multibody.constraints.sphere_on_plane import checked_radii_of, checked_radius
 from stagecache.multibody.constraints.sphere_on_sphere import across
 from stagecache.multibody.geometry.spatial import Array, cross
-from stagecache.multibody.geometry.transform import Transform, checked_frame
+from stagecache.multibody.geometry.transform import Transform, require_frame
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -48,7 +48,7 @@ class LinesOnLines(AbstractShapes):
     def __init__(self, contacts: Sequence[Any], state: State) -> None:
         self.contacts = tuple(contacts)
         both = [
-            [checked_frame(h(state), f"{h}") for h in (c.first_frame, c.second_frame)]
+            [require_frame(h(state), f"{h}") for h in (c.first_frame, c.second_frame)]
             for c in contacts
         ]
         for name in ("first_half_length", "second_half_length"):
@@ -215,9 +215,9 @@ class LineOnLineContact(AbstractContact):
     ) -> None:
         super().__init__(first, second, enforce_rolling=enforce_rolling)
         self._initial = (
-            checked_frame(first_frame, f"the first frame of {self}"),
+            require_frame(first_frame, f"the first frame of {self}"),
             checked_radius(first_half_length, f"the first half length of {self}"),
-            checked_frame(second_frame, f"the second frame of {self}"),
+            require_frame(second_frame, f"the second frame of {self}"),
             checked_radius(second_half_length, f"the second half length of {self}"),
         )
 

@@ -21,7 +21,7 @@ from stagecache.multibody.constraints.contact_batch import AbstractShapes, Touch
 from stagecache.multibody.constraints.pair_batch import Poses
 from stagecache.multibody.constraints.points import place_of, turned
 from stagecache.multibody.geometry.spatial import Array, cross
-from stagecache.multibody.geometry.transform import Transform, checked_frame
+from stagecache.multibody.geometry.transform import Transform, require_frame
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
@@ -33,7 +33,7 @@ class SpheresOnPlanes(AbstractShapes):
     """Spheres of bodies 2 on planes of bodies 1."""
 
     def __init__(self, contacts: Sequence[Any], state: State) -> None:
-        frames = [checked_frame(c.plane_frame(state), f"{c.plane_frame}") for c in contacts]
+        frames = [require_frame(c.plane_frame(state), f"{c.plane_frame}") for c in contacts]
         self.axes = np.array([f.rotation.T[[2, 0, 1]] for f in frames]).reshape(-1, 3, 3)
         origins = np.array([f.translation for f in frames]).reshape(-1, 3)
         self.heights: Array = (self.axes[:, 0] * origins).sum(-1)
@@ -174,7 +174,7 @@ class SphereOnPlaneContact(AbstractContact):
     ) -> None:
         super().__init__(first, second, enforce_rolling=enforce_rolling)
         self._initial = (
-            checked_frame(plane_frame, f"the plane frame of {self}"),
+            require_frame(plane_frame, f"the plane frame of {self}"),
             checked_array(center, (3,), f"the center of {self}"),
             checked_radius(radius, f"the radius of {self}"),
         )

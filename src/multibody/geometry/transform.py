@@ -191,8 +191,16 @@ def checked_frame(frame: Any, what: str) -> Transform:
     ------
     WrongTypeError
     """
-    if frame is None:
-        return Transform()
+    return Transform() if frame is None else require_frame(frame, what)
+
+
+def require_frame(frame: Any, what: str) -> Transform:
+    """Return a Transform.
+
+    Raises
+    ------
+    WrongTypeError
+    """
     return require_type(
         frame,
         Transform,
