@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from stagecache.checks import require_bool
-from stagecache.decorations.decorations import AbstractDecoration
+from stagecache.decorations.decorations import AbstractDecoration, DecorativeSphere
 from stagecache.multibody.constraints.checks import checked_pair
 from stagecache.multibody.constraints.constraint import AbstractPositionConstraint
 from stagecache.multibody.constraints.contact_batch import (
@@ -180,3 +180,8 @@ class AbstractContact(AbstractPositionConstraint):
         """Return its place among the members of the batch."""
         number = self._batch.members(state).number_of(self)
         return slice(0) if number is None else slice(number, number + 1)
+
+
+def sphere(radius: float, center: Array) -> DecorativeSphere:
+    """Return a sphere, half transparent."""
+    return DecorativeSphere(radius, translation=center, opacity=0.5)

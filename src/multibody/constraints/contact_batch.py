@@ -98,6 +98,12 @@ class AbstractShapes(ABC):
         """Return the derivatives of points and axes where bodies 2 move by (w, v), (k, 6)."""
 
 
+def across(units: Array, vectors: Array) -> Array:
+    """Return the parts of vectors (k, 3) that are normal to unit vectors."""
+    found: Array = vectors - (units * vectors).sum(-1, keepdims=True) * units
+    return found
+
+
 class AbstractContactBatch(AbstractRelativeBatch):
     """Contacts of one class."""
 

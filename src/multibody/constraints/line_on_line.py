@@ -21,15 +21,15 @@ import numpy as np
 
 from stagecache.decorations.decorations import AbstractDecoration, DecorativeLine
 from stagecache.errors import KinematicsError
+from stagecache.multibody.constraints.checks import checked_length
 from stagecache.multibody.constraints.contact import AbstractContact
-from stagecache.multibody.constraints.contact_batch import AbstractShapes, Touching
+from stagecache.multibody.constraints.contact_batch import AbstractShapes, Touching, across
 from stagecache.multibody.constraints.pair_batch import Poses
 from stagecache.multibody.constraints.points import place_of, turned
-from stagecache.multibody.constraints.sphere_on_plane import checked_radii_of, checked_radius
-from stagecache.multibody.constraints.sphere_on_sphere import across
 from stagecache.multibody.geometry.spatial import Array, cross
 from stagecache.multibody.geometry.transform import Transform, require_frame
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
+from stagecache.state.handles import DiscreteVariable
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.declare.variables import discrete
@@ -51,8 +51,6 @@ class LinesOnLines(AbstractShapes):
             [require_frame(h(state), f"{h}") for h in (c.first_frame, c.second_frame)]
             for c in contacts
         ]
-        for name in ("first_half_length", "second_half_length"):
-            checked_radii_of(contacts, name, state)
         frames = np.array([[frame.matrix for frame in two] for two in both]).reshape(-1, 2, 4, 4)
         self.directions, self.outward = frames[:, :, :3, 0], frames[:, :, :3, 2]
         self.origins = frames[:, :, :3, 3]
@@ -191,7 +189,7 @@ class LineOnLineContact(AbstractContact):
     """
 
     shapes_type = LinesOnLines
-    shape_names = ("first_frame", "first_half_length", "second_frame", "second_half_length")
+    shape_names = ("first_frame", "second_frame")
 
     first_frame = discrete(factory=lambda self: self._initial[0], invalidates=Stage.POSITION)
     first_half_length = discrete(
@@ -216,20 +214,21 @@ class LineOnLineContact(AbstractContact):
         super().__init__(first, second, enforce_rolling=enforce_rolling)
         self._initial = (
             require_frame(first_frame, f"the first frame of {self}"),
-            checked_radius(first_half_length, f"the first half length of {self}"),
+            checked_length(first_half_length, f"the first half length of {self}"),
             require_frame(second_frame, f"the second frame of {self}"),
-            checked_radius(second_half_length, f"the second half length of {self}"),
+            checked_length(second_half_length, f"the second half length of {self}"),
         )
 
     def calc_decorations(self, state: State) -> Sequence[tuple[MobilizedBody, AbstractDecoration]]:
         """Return both edges."""
         one, two = self.bodies
         return (
-            (one, _edge(self.first_frame(state), self.first_half_length(state))),
-            (two, _edge(self.second_frame(state), self.second_half_length(state))),
+            (one, _edge(self.first_frame(state), self.first_half_length, state)),
+            (two, _edge(self.second_frame(state), self.second_half_length, state)),
         )
 
 
-def _edge(frame: Transform, half_length: float) -> DecorativeLine:
-    ends = frame.apply([[-half_length, 0.0, 0.0], [half_length, 0.0, 0.0]])
+def _edge(frame: Transform, half_length: DiscreteVariable[float], state: State) -> DecorativeLine:
+    half = checked_length(half_length(state), f"{half_length}")
+    ends = frame.apply([[-half, 0.0, 0.0], [half, 0.0, 0.0]])
     return DecorativeLine(*ends, line_width=EDGE_WIDTH)

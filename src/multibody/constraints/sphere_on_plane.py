@@ -13,10 +13,14 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import ArrayLike
 
-from stagecache.checks import require_number
-from stagecache.decorations.decorations import AbstractDecoration, DecorativeSphere
+from stagecache.decorations.decorations import AbstractDecoration
 from stagecache.multibody.checks import checked_array
-from stagecache.multibody.constraints.contact import AbstractContact
+from stagecache.multibody.constraints.checks import (
+    checked_length,
+    checked_lengths_of,
+    checked_points_of,
+)
+from stagecache.multibody.constraints.contact import AbstractContact, sphere
 from stagecache.multibody.constraints.contact_batch import AbstractShapes, Touching
 from stagecache.multibody.constraints.pair_batch import Poses
 from stagecache.multibody.constraints.points import place_of, turned
@@ -38,7 +42,7 @@ class SpheresOnPlanes(AbstractShapes):
         origins = np.array([f.translation for f in frames]).reshape(-1, 3)
         self.heights: Array = (self.axes[:, 0] * origins).sum(-1)
         self.centers = checked_points_of(contacts, "center", state)
-        self.radii = checked_radii_of(contacts, "radius", state)
+        self.radii = checked_lengths_of(contacts, "radius", state)
 
     def separations(self, poses: Poses) -> Array:
         """Return the heights of the bottoms of the spheres above the planes."""
@@ -54,44 +58,6 @@ class SpheresOnPlanes(AbstractShapes):
         """Return the velocities of the centers; the axes do not turn."""
         moving = rates[:, 3:] + cross(rates[:, :3], turned(poses, self.centers))
         return Touching(moving, np.zeros_like(touching.axes))
-
-
-def checked_points_of(contacts: Sequence[Any], name: str, state: State) -> Array:
-    """Return a variable of each contact that is a point, (k, 3).
-
-    Raises
-    ------
-    ShapeError, NotANumberError, OutOfRangeError
-    """
-    handles = [getattr(contact, name) for contact in contacts]
-    found = [checked_array(handle(state), (3,), f"{handle}") for handle in handles]
-    return np.array(found).reshape(-1, 3)
-
-
-def checked_radii_of(contacts: Sequence[Any], name: str, state: State) -> Array:
-    """Return a variable of each contact that is a length above 0, (k,).
-
-    Raises
-    ------
-    NotANumberError, OutOfRangeError
-    """
-    handles = [getattr(contact, name) for contact in contacts]
-    return np.array([checked_radius(handle(state), f"{handle}") for handle in handles])
-
-
-def checked_radius(value: Any, what: str) -> float:
-    """Return a length above 0.
-
-    Raises
-    ------
-    NotANumberError, OutOfRangeError
-    """
-    return require_number(value, what, above=0.0, hint="give more than 0")
-
-
-def sphere(radius: float, center: Array) -> DecorativeSphere:
-    """Return a sphere, half transparent."""
-    return DecorativeSphere(radius, translation=center, opacity=0.5)
 
 
 @final
@@ -176,7 +142,7 @@ class SphereOnPlaneContact(AbstractContact):
         self._initial = (
             require_frame(plane_frame, f"the plane frame of {self}"),
             checked_array(center, (3,), f"the center of {self}"),
-            checked_radius(radius, f"the radius of {self}"),
+            checked_length(radius, f"the radius of {self}"),
         )
 
     def calc_decorations(self, state: State) -> Sequence[tuple[MobilizedBody, AbstractDecoration]]:

@@ -20,16 +20,15 @@ from numpy.typing import ArrayLike
 from stagecache.decorations.decorations import AbstractDecoration
 from stagecache.errors import KinematicsError
 from stagecache.multibody.checks import checked_array
-from stagecache.multibody.constraints.contact import AbstractContact
-from stagecache.multibody.constraints.contact_batch import AbstractShapes, Touching
+from stagecache.multibody.constraints.checks import (
+    checked_length,
+    checked_lengths_of,
+    checked_points_of,
+)
+from stagecache.multibody.constraints.contact import AbstractContact, sphere
+from stagecache.multibody.constraints.contact_batch import AbstractShapes, Touching, across
 from stagecache.multibody.constraints.pair_batch import Poses
 from stagecache.multibody.constraints.points import place_of, turned
-from stagecache.multibody.constraints.sphere_on_plane import (
-    checked_points_of,
-    checked_radii_of,
-    checked_radius,
-    sphere,
-)
 from stagecache.multibody.geometry.spatial import Array, cross
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.state.stage import Stage
@@ -45,8 +44,8 @@ class SpheresOnSpheres(AbstractShapes):
         self.contacts = tuple(contacts)
         self.first_centers = checked_points_of(contacts, "first_center", state)
         self.second_centers = checked_points_of(contacts, "second_center", state)
-        self.first_radii = checked_radii_of(contacts, "first_radius", state)
-        self.reach = self.first_radii + checked_radii_of(contacts, "second_radius", state)
+        self.first_radii = checked_lengths_of(contacts, "first_radius", state)
+        self.reach = self.first_radii + checked_lengths_of(contacts, "second_radius", state)
         self.shares: Array = (self.first_radii / self.reach)[:, None]
 
     def separations(self, poses: Poses) -> Array:
@@ -99,12 +98,6 @@ class SpheresOnSpheres(AbstractShapes):
 def _least_axes(n: Array) -> Array:
     """Return the axes along which unit vectors (k, 3) are least."""
     found: Array = np.eye(3)[np.argmin(np.abs(n), axis=-1)]
-    return found
-
-
-def across(units: Array, vectors: Array) -> Array:
-    """Return the parts of vectors (k, 3) that are normal to unit vectors."""
-    found: Array = vectors - (units * vectors).sum(-1, keepdims=True) * units
     return found
 
 
@@ -188,9 +181,9 @@ class SphereOnSphereContact(AbstractContact):
         super().__init__(first, second, enforce_rolling=enforce_rolling)
         self._initial = (
             checked_array(first_center, (3,), f"the first center of {self}"),
-            checked_radius(first_radius, f"the first radius of {self}"),
+            checked_length(first_radius, f"the first radius of {self}"),
             checked_array(second_center, (3,), f"the second center of {self}"),
-            checked_radius(second_radius, f"the second radius of {self}"),
+            checked_length(second_radius, f"the second radius of {self}"),
         )
 
     def calc_decorations(self, state: State) -> Sequence[tuple[MobilizedBody, AbstractDecoration]]:
