@@ -28,7 +28,7 @@ n'.(v + w x a) + n.(w x a') with a' = c' - v. A shape knows c, n, x, y, and thei
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any, Self, final
 
 import numpy as np
 from attrs import frozen
@@ -60,6 +60,12 @@ class Touching:
 
     points: Array
     axes: Array
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
 
 class AbstractShapes(ABC):
@@ -96,6 +102,12 @@ class AbstractShapes(ABC):
     @abstractmethod
     def rates(self, poses: Poses, touching: Touching, rates: Array) -> Touching:
         """Return the derivatives of points and axes where bodies 2 move by (w, v), (k, 6)."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self
 
 
 def across(units: Array, vectors: Array) -> Array:

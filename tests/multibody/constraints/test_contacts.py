@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from stagecache import Stage, State, load_state, simulate, strict
+from stagecache import Assembler, Stage, State, load_state, simulate, strict
 from stagecache.errors import (
     ConstModelError,
     ConstraintError,
@@ -358,6 +358,27 @@ def test_the_checks_of_the_testing_kit_have_nothing_to_say() -> None:
     system.add(SphereOnSphereContact(ground, [1, 2, 3], 1.0, ball, ORIGIN, 1.0))
     check_coherence(system, settings=examples(3), seed=0)
     check_precision(system, settings=examples(5), seed=0)
+
+
+def test_a_copy_of_a_state_shares_the_shapes_and_has_its_own_values() -> None:
+    system, state, contacts, _ = two_balls()
+    system.realize(state, Stage.ACCELERATION)
+    batch, twin = contacts[0].batch, state.copy()
+    assert batch.shapes(twin) is batch.shapes(state)
+    assert batch.touching(state.copy()) is batch.touching(state)
+    contacts[0].radius.set(twin, 0.3)
+    assert contacts[0].separation(twin) != contacts[0].separation(state)
+    np.testing.assert_array_equal(batch.shapes(state).radii, [0.1, 0.2])
+
+
+def test_an_assembler_brings_surfaces_together() -> None:
+    system, ball = ball_system()
+    tilted = Transform(rotation(0, 0.5), [0.0, 0.0, 1.0])
+    contact = SphereOnPlaneContact(system.matter.ground, tilted, ball, [0.1, 0, 0], 0.2)
+    system.add(contact, "contact")
+    state = system.new_state()
+    Assembler(system).assemble(state)
+    assert contact.separation(state) == pytest.approx(0.0, abs=1e-6)
 
 
 def test_strict_mode_finds_no_undeclared_read() -> None:
