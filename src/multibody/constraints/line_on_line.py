@@ -149,6 +149,9 @@ class LineOnLineContact(AbstractContact):
     invalidate Position; the lengths are for pictures. Where the lines are parallel, there is
     neither an error nor a Jacobian: reading them raises a KinematicsError.
 
+    `separation` [m], `contact_frame` (a Transform in ground) and `slip` (2,) [m/s] are entries; the
+    first two also where it is disabled.
+
     Parameters
     ----------
     first : MobilizedBody
@@ -192,13 +195,20 @@ class LineOnLineContact(AbstractContact):
     shape_names = ("first_frame", "second_frame")
 
     first_frame = discrete(factory=lambda self: self._initial[0], invalidates=Stage.POSITION)
+    """The frame of edge 1 in body 1."""
+
     first_half_length = discrete(
         factory=lambda self: self._initial[1], invalidates=Stage.POSITION, unit="m"
     )
+    """The length of half of edge 1, for pictures."""
+
     second_frame = discrete(factory=lambda self: self._initial[2], invalidates=Stage.POSITION)
+    """The frame of edge 2 in body 2."""
+
     second_half_length = discrete(
         factory=lambda self: self._initial[3], invalidates=Stage.POSITION, unit="m"
     )
+    """The length of half of edge 2, for pictures."""
 
     def __init__(
         self,

@@ -71,6 +71,9 @@ class SphereOnPlaneContact(AbstractContact):
     `plane_frame`, `center` [m] and `radius` [m] are variables of the State, whose writes invalidate
     Position.
 
+    `separation` [m], `contact_frame` (a Transform in ground) and `slip` (2,) [m/s] are entries; the
+    first two also where it is disabled.
+
     Parameters
     ----------
     first : MobilizedBody
@@ -125,8 +128,13 @@ class SphereOnPlaneContact(AbstractContact):
     shape_names = ("plane_frame", "center", "radius")
 
     plane_frame = discrete(factory=lambda self: self._initial[0], invalidates=Stage.POSITION)
+    """The frame P of the plane in body 1."""
+
     center = discrete(factory=lambda self: self._initial[1], invalidates=Stage.POSITION, unit="m")
+    """The center of the sphere in body 2, (3,)."""
+
     radius = discrete(factory=lambda self: self._initial[2], invalidates=Stage.POSITION, unit="m")
+    """The radius of the sphere, more than 0."""
 
     def __init__(
         self,

@@ -113,6 +113,9 @@ class SphereOnSphereContact(AbstractContact):
     `first_radius`, `second_center` and `second_radius` [m] are variables of the State, whose writes
     invalidate Position. Where the centers coincide, there is an error, and no Jacobian.
 
+    `separation` [m], `contact_frame` (a Transform in ground) and `slip` (2,) [m/s] are entries; the
+    first two also where it is disabled.
+
     Parameters
     ----------
     first : MobilizedBody
@@ -157,15 +160,22 @@ class SphereOnSphereContact(AbstractContact):
     first_center = discrete(
         factory=lambda self: self._initial[0], invalidates=Stage.POSITION, unit="m"
     )
+    """The center of sphere 1 in body 1, (3,)."""
+
     first_radius = discrete(
         factory=lambda self: self._initial[1], invalidates=Stage.POSITION, unit="m"
     )
+    """The radius of sphere 1, more than 0."""
+
     second_center = discrete(
         factory=lambda self: self._initial[2], invalidates=Stage.POSITION, unit="m"
     )
+    """The center of sphere 2 in body 2, (3,)."""
+
     second_radius = discrete(
         factory=lambda self: self._initial[3], invalidates=Stage.POSITION, unit="m"
     )
+    """The radius of sphere 2, more than 0."""
 
     def __init__(
         self,
