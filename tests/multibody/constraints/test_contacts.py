@@ -8,7 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from stagecache import Assembler, Stage, State, load_state, simulate, strict
+from stagecache import (
+    Assembler,
+    Stage,
+    State,
+    Subsystem,
+    event_trigger,
+    load_state,
+    simulate,
+    strict,
+)
 from stagecache.errors import (
     ConstModelError,
     ConstraintError,
@@ -166,6 +175,37 @@ def test_a_ball_rolls_on_another_one_by_the_formula_of_the_textbook() -> None:
     drop = np.cos(angle) - ball.pose(last).translation[2]
     speed = np.linalg.norm(last.u[3:])
     assert speed**2 == pytest.approx(10 / 7 * 10 * drop, abs=1e-5)  # 7/10 m v² = m g h
+
+
+class LetGo(Subsystem):
+    """Switches a contact off where it would pull."""
+
+    def __init__(self, contact: Any) -> None:
+        self.contact = contact
+
+    @event_trigger(stage=Stage.ACCELERATION, direction="rising")
+    def pull(self, state: State) -> float:
+        multipliers = self.contact.multipliers(state)
+        return float(multipliers[0]) if len(multipliers) else -1.0
+
+    @pull.handler
+    def let_go(self, state: State) -> None:
+        self.contact.is_enabled.set(state, False)
+
+
+def test_a_ball_that_rolls_over_another_one_leaves_it_at_ten_seventeenths() -> None:
+    system, ball = ball_system()
+    contact = SphereOnSphereContact(
+        system.matter.ground, ORIGIN, 0.9, ball, ORIGIN, 0.1, enforce_rolling=True
+    )
+    system.add(contact, "contact")
+    system.add(LetGo(contact), "let_go")
+    state = system.new_state()
+    ball.q.set(state, [1, 0, 0, 0, np.sin(0.2), 0, np.cos(0.2)])
+    run = simulate(system, state, 1.0, accuracy=1e-7)
+    free = next(s for s in run.states(Stage.POSITION) if not contact.is_enabled(s))
+    assert ball.pose(free).translation[2] == pytest.approx(10 / 17 * np.cos(0.2), abs=1e-7)
+    assert contact.separation(run[-1]) > 0.01
 
 
 def test_an_edge_carries_an_edge_that_crosses_it() -> None:
