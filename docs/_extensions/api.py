@@ -59,6 +59,8 @@ WHOLE = {
     *("AbstractMeasure", "Integral", "Extreme", "Delay", "Derivative", "SampleAndHold"),
 }
 
+CONTACT = "separation, contact_frame, slip, slip_multipliers, calc_force"
+
 # Classes with members that are public only for other packages of the library.
 CHOSEN = {
     "QValue": [":members: value, move_all_observations"],
@@ -75,7 +77,16 @@ CHOSEN = {
     "ForceSum": [":members: add_force, add_moment, add_mobility_force"],
     "DiscreteForces": [":members: set_mobility_force, set_body_force, clear"],
     "StationGroup": [":members:", ":exclude-members: table"],
-    "AbstractConstraint": [":members: is_enabled, matter"],
+    "AbstractConstraint": [
+        ":members: is_enabled, matter, multipliers, power, calc_body_forces, calc_mobility_forces"
+    ],
+    "SphereOnPlaneContact": [f":members: plane_frame, center, radius, {CONTACT}"],
+    "SphereOnSphereContact": [
+        f":members: first_center, first_radius, second_center, second_radius, {CONTACT}"
+    ],
+    "LineOnLineContact": [
+        f":members: first_frame, first_half_length, second_frame, second_half_length, {CONTACT}"
+    ],
     "AbstractPairConstraint": [":members: calc_error, calc_jacobian, calc_bias"],
     "AbstractCoordinateConstraint": [":members: calc_error, calc_jacobian, calc_bias"],
     "AbstractSpeedConstraint": [":members: calc_error, calc_jacobian"],

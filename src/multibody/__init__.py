@@ -7,6 +7,7 @@ from stagecache.multibody.constraints.coordinates import (
     CoordinateCouplerConstraint,
     PrescribedMotionConstraint,
 )
+from stagecache.multibody.constraints.line_on_line import LineOnLineContact
 from stagecache.multibody.constraints.orientations import (
     ConstantAngleConstraint,
     ConstantOrientationConstraint,
@@ -26,6 +27,8 @@ from stagecache.multibody.constraints.speeds import (
     ConstantSpeedConstraint,
     SpeedCouplerConstraint,
 )
+from stagecache.multibody.constraints.sphere_on_plane import SphereOnPlaneContact
+from stagecache.multibody.constraints.sphere_on_sphere import SphereOnSphereContact
 from stagecache.multibody.forces.bushing import LinearBushing
 from stagecache.multibody.forces.force import (
     AbstractForce,
@@ -130,6 +133,7 @@ __all__ = [
     "Gimbal",
     "Gravity",
     "JointCoordinate",
+    "LineOnLineContact",
     "LineOrientation",
     "Linear",
     "LinearBushing",
@@ -161,6 +165,8 @@ __all__ = [
     "SinusoidalSpeed",
     "Slider",
     "SpeedCouplerConstraint",
+    "SphereOnPlaneContact",
+    "SphereOnSphereContact",
     "StationGroup",
     "Steady",
     "SteadySpeed",

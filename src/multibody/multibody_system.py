@@ -308,7 +308,7 @@ class MultibodySystem(System):
         udot = state[matter].udot
         layout, poses, inertias = matter.layout(state), matter.tree_poses(state), matter._inertias
         by_constraints = [
-            subsystem.calc_body_forces(state)
+            subsystem._acting(state)
             for subsystem in self.subsystems
             if isinstance(subsystem, AbstractConstraint) and subsystem.matter is matter
         ]

@@ -163,6 +163,7 @@ class AbstractBatch(Subsystem, ABC):
 
     constraints: tuple[Any, ...]
     errors: CacheEntry[Array]
+    error_rates: CacheEntry[Array]  # of errors of positions
     jacobian: CacheEntry[Any]
     error_bias: CacheEntry[Array]
 

@@ -1,9 +1,11 @@
 """Checks of the arguments of constraints, beside `multibody.checks`."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from stagecache.checks import require_number
 from stagecache.errors import (
     ConstraintError,
     NotANumberError,
@@ -11,8 +13,10 @@ from stagecache.errors import (
     UnknownBodyError,
     short_repr,
 )
+from stagecache.multibody.checks import checked_array
 from stagecache.multibody.geometry.spatial import Array
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
+from stagecache.state.state import State
 
 
 def checked_bodies(given: tuple[Any, ...], what: str) -> tuple[MobilizedBody, ...]:
@@ -81,3 +85,36 @@ def checked_result(values: Any, shape: tuple[int, ...], what: str, constraint: o
             "let num_errors, calc_error and calc_jacobian fit each other",
         )
     return found
+
+
+def checked_points_of(constraints: Sequence[Any], name: str, state: State) -> Array:
+    """Return a variable of each constraint that is a point, (k, 3).
+
+    Raises
+    ------
+    ShapeError, NotANumberError, OutOfRangeError
+    """
+    handles = [getattr(each, name) for each in constraints]
+    found = [checked_array(handle(state), (3,), f"{handle}") for handle in handles]
+    return np.array(found).reshape(-1, 3)
+
+
+def checked_lengths_of(constraints: Sequence[Any], name: str, state: State) -> Array:
+    """Return a variable of each constraint that is a length above 0, (k,).
+
+    Raises
+    ------
+    NotANumberError, OutOfRangeError
+    """
+    handles = [getattr(each, name) for each in constraints]
+    return np.array([checked_length(handle(state), f"{handle}") for handle in handles])
+
+
+def checked_length(value: Any, what: str) -> float:
+    """Return a length above 0.
+
+    Raises
+    ------
+    NotANumberError, OutOfRangeError
+    """
+    return require_number(value, what, above=0.0, hint="give more than 0")

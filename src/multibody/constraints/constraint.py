@@ -6,6 +6,7 @@ r"""Constraints: the base of all, with the bodies that they tie, and a switch.
     +- AbstractPositionConstraint
     |  +- AbstractPairConstraint           of the pose of one body relative to another one
     |  +- AbstractCoordinateConstraint     of some q of joints, or the time
+    |  +- AbstractContact                  of two surfaces; also of their velocities
     +- AbstractSpeedConstraint             of some u of joints, and q
     +- NoSlip1DConstraint                  of velocities of two bodies
     +- ConstantAccelerationConstraint      of a udot
@@ -17,6 +18,8 @@ constraint has views of its own part::
     error, error_rate, jacobian, error_bias      entries, computed when they are read;
                                                  error_rate only for errors of positions
     multipliers(state)                           numbers of a vector of the State
+    power                                        an entry, from stage Acceleration
+    calc_body_forces, calc_mobility_forces       of a State at Acceleration
 """
 
 from abc import ABC
@@ -25,11 +28,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 import numpy as np
 
 from stagecache.errors import ConstModelError, ConstraintError
-from stagecache.multibody.constraints.batch import AbstractBatch, AbstractPositionBatch
-from stagecache.multibody.geometry.spatial import Array
+from stagecache.multibody.constraints.batch import AbstractBatch
+from stagecache.multibody.geometry.spatial import Array, cross3
 from stagecache.multibody.matter.matter import MatterSubsystem
 from stagecache.multibody.matter.mobilized_body import MobilizedBody
 from stagecache.multibody.tree.applied_forces import NO_FORCES, AppliedForces
+from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.declare.cached import cached
 from stagecache.system.declare.subsystem import Subsystem
@@ -38,6 +42,9 @@ from stagecache.system.declare.variables import parameter
 
 class AbstractConstraint(Subsystem, ABC):
     """A constraint on bodies of one matter. What describes it is const.
+
+    `power` is an entry: that of its forces [W], in a State at Acceleration; more than 0 where it
+    adds energy.
 
     Attributes
     ----------
@@ -50,7 +57,7 @@ class AbstractConstraint(Subsystem, ABC):
     num_errors: ClassVar[int]
     bodies: tuple[MobilizedBody, ...]
 
-    _batch_type: ClassVar[type[AbstractBatch]]
+    _batch_type: type[AbstractBatch]
 
     stacked: ClassVar[tuple[str, ...]] = ()
     """Attributes with which its formulas can be evaluated for many at once; see `batch`."""
@@ -126,21 +133,66 @@ class AbstractConstraint(Subsystem, ABC):
         ------
         StageTooLowError, WrongTypeError
         """
-        return state[self._batch].multipliers[self.rows(state)]
+        rows = self.rows(state)  # refuses what is not a State
+        return state[self._batch].multipliers[rows]
 
-    def calc_body_forces(self, state: State) -> AppliedForces:  # noqa: ARG002  # others need it
-        """Return the forces by which it acts on bodies; none, if it acts on u of joints only.
+    # ------------------------------------------------------------------ forces and power
+
+    def calc_body_forces(self, state: State) -> Array:
+        """Return the forces by which it acts on `bodies`: 0 if it acts on u of joints only.
 
         Parameters
         ----------
         state : State
             At Acceleration.
 
+        Returns
+        -------
+        ndarray
+            A row of 6 for each body, at the origin of its frame, in ground: moment [N m], then
+            force [N].
+
         Raises
         ------
         StageTooLowError, WrongTypeError
         """
-        return NO_FORCES
+        acting, layout = self._acting(state), self.matter.layout(state)
+        found = np.zeros((len(self.bodies), 6))
+        for k, body in enumerate(self.bodies):
+            found[k] = acting.spatial[acting.rows == layout.rows[body.index]].sum(axis=0)
+            found[k, :3] -= cross3(body.pose(state).translation, found[k, 3:])
+        return found
+
+    def calc_mobility_forces(self, state: State) -> Array:
+        """Return the forces by which it acts on u of the matter, (nu,); else as above.
+
+        They are 0 if it acts on bodies.
+        """
+        acting = self._acting(state)
+        found = np.zeros(len(self.matter.u(state)))
+        found[acting.u] = acting.values
+        return found
+
+    @cached(available_from=Stage.ACCELERATION, unit="W")
+    def power(self, state: State) -> float:
+        """The power of its forces: negative where it takes energy from the bodies.
+
+        It is -multipliers @ jacobian @ u: 0 where it is satisfied and does not depend on time. The
+        power of what drives bodies, as of a ConstantSpeedConstraint, is what the motor has.
+        """
+        acting, matter = self._acting(state), self.matter
+        on_bodies = float(np.vdot(acting.spatial, matter.tree_motions(state)[acting.rows]))
+        return on_bodies + float(acting.values @ matter.u(state)[acting.u])
+
+    def _acting(self, state: State) -> AppliedForces:
+        """Return all of its forces: on u of joints, -multipliers times the rows of its Jacobian."""
+        multipliers = self.multipliers(state)
+        if not len(multipliers):
+            return NO_FORCES
+        forces = -(multipliers @ self.jacobian(state))  # of all u of the System
+        u = np.flatnonzero(forces)
+        of_matter = u - state[self.matter].u_start
+        return AppliedForces(NO_FORCES.rows, NO_FORCES.spatial, of_matter, forces[u])
 
     def check_derivatives(self, length: float = 1.0) -> None:
         """Compare derivatives that are given with differences of errors near the default q.
@@ -192,8 +244,6 @@ class AbstractConstraint(Subsystem, ABC):
 
 class AbstractPositionConstraint(AbstractConstraint):
     """A constraint whose errors are of positions; it has rows in qerr, uerr and udoterr."""
-
-    _batch: AbstractPositionBatch
 
     @cached(prerequisites=lambda self: (self._batch.members, self._batch.error_rates))
     def error_rate(self, state: State) -> Array:

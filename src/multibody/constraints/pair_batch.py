@@ -34,7 +34,12 @@ from typing import Any, final
 
 import numpy as np
 
-from stagecache.multibody.constraints.batch import DENSE, AbstractPositionBatch, Members
+from stagecache.multibody.constraints.batch import (
+    DENSE,
+    AbstractBatch,
+    AbstractPositionBatch,
+    Members,
+)
 from stagecache.multibody.geometry.spatial import Array, cross, velocities_at
 from stagecache.multibody.geometry.transform import Transform
 from stagecache.multibody.tree.layout import TreeLayout
@@ -104,9 +109,8 @@ class Pairs(Members):
         """(k m, nu): 0 for u that move both bodies, or none."""
 
 
-@final
-class PairBatch(AbstractPositionBatch):
-    """Constraints of one class on pairs of bodies."""
+class AbstractRelativeBatch(AbstractBatch):
+    """Constraints that depend on the motions of bodies 2 relative to bodies 1."""
 
     def calc_members(self, enabled: Sequence[Any], layout: TreeLayout) -> Pairs:
         """Return what evaluates some of the constraints."""
@@ -149,14 +153,15 @@ class PairBatch(AbstractPositionBatch):
         found: Array = values[pairs.two] - values[pairs.one]
         return found
 
+
+@final
+class PairBatch(AbstractRelativeBatch, AbstractPositionBatch):
+    """Constraints of one class on pairs of bodies."""
+
     @cached(prerequisites=lambda self: (self.where, self.local_jacobian))
     def ground_jacobian(self, state: State) -> Array:
         """Derivatives of errors by motions of bodies 2 about the origin of ground, (k, m, 6)."""
-        where, local = self.where(state), self.local_jacobian(state)
-        k, m, _ = local.shape
-        found: Array = (local.reshape(k, 2 * m, 3) @ where.first.swapaxes(1, 2)).reshape(k, m, 6)
-        found[..., :3] += cross(where.origins[:, None], found[..., 3:])
-        return found
+        return jacobian_in_ground(self.where(state), self.local_jacobian(state))
 
     @property
     def needs_of_jacobian(self) -> tuple[Any, ...]:
@@ -167,6 +172,21 @@ class PairBatch(AbstractPositionBatch):
         """Return the power by u (k m, nu): for u that move only one of the bodies."""
         signs, axes = self.members(state).signs, self.matter.axes(state)
         return power_by_u(self.ground_jacobian(state).reshape(-1, 6), axes, signs)
+
+
+def jacobian_in_ground(where: Poses, local: Array) -> Array:
+    """Return derivatives by motions of bodies 2 about the origin of ground, (k, m, 6).
+
+    Parameters
+    ----------
+    where : Poses
+    local : (k, m, 6) float
+        Derivatives by (w, v) of bodies 2, in bodies 1.
+    """
+    k, m, _ = local.shape
+    found: Array = (local.reshape(k, 2 * m, 3) @ where.first.swapaxes(1, 2)).reshape(k, m, 6)
+    found[..., :3] += cross(where.origins[:, None], found[..., 3:])
+    return found
 
 
 def power_by_u(forces: Array, axes: Array, signs: Array) -> Any:

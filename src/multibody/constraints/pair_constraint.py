@@ -114,7 +114,7 @@ class AbstractPairConstraint(AbstractPositionConstraint):
         """The pose of body 2 in body 1."""
         return relative_pose(*(body.pose(state) for body in self.bodies))
 
-    def calc_body_forces(self, state: State) -> AppliedForces:
+    def _acting(self, state: State) -> AppliedForces:
         """Return its forces on both bodies: the rows of its Jacobian, times -multipliers."""
         batch: Any = self._batch
         number = batch.members(state).number_of(self)

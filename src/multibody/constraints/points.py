@@ -16,6 +16,7 @@ from stagecache.checks import require_number
 from stagecache.decorations.decorations import DecorativeLine
 from stagecache.errors import KinematicsError
 from stagecache.multibody.checks import checked_array, checked_direction
+from stagecache.multibody.constraints.pair_batch import Poses
 from stagecache.multibody.constraints.pair_constraint import AbstractPairConstraint
 from stagecache.multibody.geometry.spatial import Array, cross, cross3
 from stagecache.multibody.geometry.transform import Transform
@@ -27,12 +28,16 @@ ROD_WIDTH: Final = 1.5
 """The width of the line of a rod in pictures."""
 
 
-def place_of(pose: Transform, station: Array) -> Array:
+AnyPose = Transform | Poses
+"""The pose of a body 2 in a body 1, or of many."""
+
+
+def place_of(pose: AnyPose, station: Array) -> Array:
     """Return the position in body 1 of a point of body 2, (..., 3)."""
     return turned(pose, station) + pose.translation
 
 
-def turned(pose: Transform, vector: Array) -> Array:
+def turned(pose: AnyPose, vector: Array) -> Array:
     """Return a vector of body 2 in the axes of body 1, (..., 3)."""
     found: Array = (pose.rotation @ vector[..., None])[..., 0]
     return found

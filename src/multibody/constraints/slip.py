@@ -173,7 +173,7 @@ class NoSlip1DConstraint(AbstractConstraint):
         self.point = checked_array(point, (3,), f"the point of {self}")
         self.direction = checked_direction(direction, f"the direction of {self}")
 
-    def calc_body_forces(self, state: State) -> AppliedForces:
+    def _acting(self, state: State) -> AppliedForces:
         """Return its forces on bodies 1 and 2: the rows of its Jacobian, times -multipliers."""
         batch: Any = self._batch
         number = batch.members(state).number_of(self)

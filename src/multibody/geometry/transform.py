@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from stagecache.checks import require_type
 from stagecache.errors import ShapeError, short_repr
+from stagecache.files.values import register_value
 from stagecache.multibody.checks import checked_array, checked_points, checked_rotation
 from stagecache.state.vectors.conversion import array_of
 
@@ -155,6 +156,16 @@ class Transform:
         return f"Transform({', '.join(parts)})"
 
 
+def _of_saved(values: Any) -> Transform:
+    """Return the Transform of the first rows of its matrix, which a file has."""
+    rows = checked_array(values, (3, 4), "a saved Transform")
+    return Transform(rows[:, :3], rows[:, 3])
+
+
+register_value(
+    Transform, to=lambda x: x.matrix[:3], of=_of_saved, name="stagecache.multibody.Transform"
+)
+
 _HINTS: Final = {
     (3,): "to give a translation only, write Transform(None, [x, y, z])",
     (4, 4): "of a homogeneous matrix X, it is Transform(X[:3, :3], X[:3, 3])",
@@ -180,8 +191,16 @@ def checked_frame(frame: Any, what: str) -> Transform:
     ------
     WrongTypeError
     """
-    if frame is None:
-        return Transform()
+    return Transform() if frame is None else require_frame(frame, what)
+
+
+def require_frame(frame: Any, what: str) -> Transform:
+    """Return a Transform.
+
+    Raises
+    ------
+    WrongTypeError
+    """
     return require_type(
         frame,
         Transform,

@@ -488,10 +488,24 @@ class MatterSubsystem(Subsystem):
 
         Bodies with decorations of their own are left out.
         """
-        return [
-            in_ground(DecorativeLine(ORIGIN, point, line_width=BONE), body.pose(state))
+        lines = (
+            (body, DecorativeLine(ORIGIN, point, line_width=BONE))
             for body, point in points
-            if body.index not in self._decorations and point.any()
+            if point.any()
+        )
+        return self.calc_in_ground(state, lines)
+
+    def calc_in_ground(
+        self, state: State, decorations: Iterable[tuple[MobilizedBody, AbstractDecoration]]
+    ) -> list[AbstractDecoration]:
+        """Return decorations of bodies, in ground. Reads `pose`.
+
+        Bodies with decorations of their own are left out.
+        """
+        return [
+            in_ground(decoration, body.pose(state))
+            for body, decoration in decorations
+            if body.index not in self._decorations
         ]
 
     def add_stations(

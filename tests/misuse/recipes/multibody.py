@@ -31,6 +31,7 @@ from stagecache.multibody import (
     Gravity,
     Linear,
     LinearBushing,
+    LineOnLineContact,
     LineOrientation,
     Markers,
     MassProperties,
@@ -57,6 +58,8 @@ from stagecache.multibody import (
     SinusoidalSpeed,
     Slider,
     SpeedCouplerConstraint,
+    SphereOnPlaneContact,
+    SphereOnSphereContact,
     Steady,
     SteadySpeed,
     Transform,
@@ -398,6 +401,18 @@ RECIPES: Final[Recipes] = {
     "NoSlip1DConstraint": lambda w: call(
         NoSlip1DConstraint, w.matter.ground, [1, 0, 0], [0, 1, 0], w.body, w.matter.body("upper")
     ),
+    "SphereOnPlaneContact": pair(SphereOnPlaneContact, "first", Transform(), "second", X, 0.5),
+    "SphereOnPlaneContact.slip_multipliers": lambda w: call(_contact(w).slip_multipliers, w.pose),
+    "SphereOnPlaneContact.calc_force": lambda w: call(_contact(w).calc_force, w.pose),
+    "SphereOnSphereContact": pair(SphereOnSphereContact, "first", X, 0.5, "second", X, 0.5),
+    "LineOnLineContact": pair(
+        LineOnLineContact, "first", Transform(), 0.5, "second", Transform(), 0.5
+    ),
+    "AbstractConstraint.multipliers": lambda w: call(_contact(w).multipliers, w.pose),
+    "AbstractConstraint.calc_body_forces": lambda w: call(_contact(w).calc_body_forces, w.pose),
+    "AbstractConstraint.calc_mobility_forces": lambda w: call(
+        _contact(w).calc_mobility_forces, w.pose
+    ),
     "Sinusoid": lambda _: call(Sinusoid, 1.0, 2.0),
     "Steady": lambda _: call(Steady, 1.0),
     "with_euler_angles": lambda w: call(with_euler_angles, w.matter, w.pose).but(
@@ -435,6 +450,17 @@ RECIPES: Final[Recipes] = {
     "OrientationSensors.current_orientations": lambda w: call(_sensors(w).current_orientations),
     "OrientationSensors.calc_decorations": lambda w: call(_sensors(w).calc_decorations),
 }
+
+
+def _contact(w: World) -> Any:
+    """A ball at the outer bar, above a plane whose normal is x."""
+    frame = Transform([[0, 0, 1], [1, 0, 0], [0, 1, 0]], (-5.0, 0.0, 0.0))
+
+    def make() -> SphereOnPlaneContact:
+        contact = SphereOnPlaneContact(w.matter.ground, frame, w.body, X, 0.5)
+        return w.multibody.add(contact, "contact")
+
+    return w.keep("contact", make)
 
 
 def _spring(w: World) -> TwoPointSpring:

@@ -1,6 +1,6 @@
 // Prints what Simbody computes for a small model with one constraint: name, and sizes of and numbers
-// in qerr, uerr, udoterr at a given udot, udot, multipliers, G, G M^-1 G' and Pq. Orientations are
-// Euler angles; q = 0.3, 0.5, ..., u = 0.5, 0.2, ..., time = 0.7.
+// in qerr, uerr, udoterr at a given udot, udot, multipliers, G, G M^-1 G', Pq and the power.
+// Orientations are Euler angles; q = 0.3, 0.5, ..., u = 0.5, 0.2, ..., time = 0.7.
 #include "Simbody.h"
 
 #include <cstdio>
@@ -71,6 +71,7 @@ static void show(const char* name, Tie tie) {
     numbers(g);
     numbers(projected);
     numbers(pq);
+    numbers(Vector(1, matter.getConstraint(ConstraintIndex(0)).calcPower(state)));
     std::printf("\n");
 }
 

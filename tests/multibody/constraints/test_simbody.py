@@ -123,7 +123,8 @@ def numbers_of(line: str) -> tuple[str, list[Array]]:
 
 @pytest.mark.parametrize("line", RECORDED, ids=lambda line: line.split()[0])
 def test_a_constraint_holds_as_simbodys_does(line: str) -> None:
-    name, (qerr, uerr, udoterr, udot, multipliers, g, projected, pq) = numbers_of(line)
+    name, (qerr, uerr, udoterr, udot, *more) = numbers_of(line)
+    multipliers, g, projected, pq, power = more
     system, state = model(name)
     given = 1 - 0.4 * np.arange(state.nu)
     jacobian = acceleration_jacobian(state)
@@ -142,6 +143,8 @@ def test_a_constraint_holds_as_simbodys_does(line: str) -> None:
     ):
         np.testing.assert_allclose(np.ravel(one), other, rtol=1e-11, atol=1e-12)
     np.testing.assert_allclose(state.udoterr, 0, atol=1e-12)
+    constraint: Any = system.subsystem(name)
+    np.testing.assert_allclose(constraint.power(state), power[0], rtol=1e-11, atol=1e-12)
 
 
 @pytest.mark.simbody
