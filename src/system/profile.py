@@ -37,7 +37,8 @@ from stagecache.state.handles import (
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.core.system import System
-from stagecache.system.hints.hints import precise_hint
+from stagecache.system.declare.ports import INPUT
+from stagecache.system.hints.hints import precise_hint, variant_of
 
 MOST_SHOWN: Final = 10
 
@@ -330,6 +331,8 @@ class Adviser:
     def about_entry(self, path: str, share: float) -> str:
         """Return a suggestion about an entry, or ""."""
         tally = self._entries[path]
+        if variant_of(tally.handle) == INPUT:
+            return ""  # what is to be changed is its source
         recomputed = sum(tally.recomputed.values())
         if tally.unchanged < max(1, WORTH_A_WORD * recomputed):
             if share >= 0.5 and recomputed:
