@@ -60,8 +60,7 @@ from stagecache.system.core.realizing import Schedule
 from stagecache.system.core.scheduling import schedule_of
 from stagecache.system.core.topology import allocate_declared, declared_handles
 from stagecache.system.core.transport import complete_system, identify, reduce_system
-from stagecache.system.declare import fast_variables
-from stagecache.system.declare import ports
+from stagecache.system.declare import fast_variables, ports
 from stagecache.system.declare.declaration import source_of
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.trigger_rows import TriggerRows

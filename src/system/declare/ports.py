@@ -6,13 +6,15 @@
     time               ->   wind.speed         connected: a function of the time
     cart.force.fixed   ->   cart.force         fixed: a variable of each State
 
-An input is a cache entry with its source as the only prerequisite, planned anew with each topology.
-So it has a name, a status and a version in every view, and whatever reads, explains or traces
-entries knows it already. It has no comparison of its own: where the source is compared (``equal=``),
-what depends on the input stays valid with it. An alias, a name that is replaced by the source when
-the topology is realized, would save its computation after each change (0.3 us, a call and a check
-of the type). But then the check would have to be made at each read, a handle would not find itself
-in the State, and so every read would have to look for the other one.
+An input is a cache entry with its source as the only prerequisite, planned with each topology. So
+it has a name, a status and a version in every view, and whatever reads, explains or traces entries
+knows it already. It has no comparison of its own: where the source is compared (``equal=``), what
+depends on the input stays valid with it.
+
+The alternative is an alias, replaced by the source when the topology is realized. It would save one
+computation after each change: a call and a check of the type, some microseconds in plain Python.
+But values could only be checked at each read, and a handle that does not find itself in a State
+would cost each read of anything a second look.
 
 There are no outputs to declare: each handle is one.
 """

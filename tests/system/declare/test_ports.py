@@ -1,4 +1,4 @@
-"""Inputs: randomly connected Systems against what recomputation gives, and one rule after another."""
+"""Inputs: randomly connected Systems against recomputation of all, and one rule after another."""
 
 import pickle
 from collections.abc import Callable
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as Settings  # noqa: N812  # a class
 from hypothesis import strategies as st
 
 from stagecache import (
-    CacheEntry,
     DiscreteVariable,
     Family,
     Stage,
@@ -50,6 +50,7 @@ from stagecache.errors import (
 )
 from stagecache.testing import check_all
 from tests.profiles import examples
+from tests.system.core.test_transport import where_it_is_unknown
 
 
 class Controller(Subsystem):
@@ -72,6 +73,9 @@ class Cart(Subsystem):
     @cached(prerequisites=(mass, force, wind))
     def push(self, state: State) -> float:
         return (self.force(state) + self.wind(state)) / self.mass(state)
+
+    def realize_dynamics(self, state: State) -> None:
+        state[self].upd_zdot()[:] = 0.0
 
     def realize_acceleration(self, state: State) -> None:
         state[self].upd_udot()[0] = self.push(state)
@@ -187,7 +191,7 @@ class Model:
         return found
 
     def brute(self, node: Node, time: float) -> float:
-        x, name = node
+        name = node[1]
         if name in VARIABLES:
             return self.values[node]
         if name in ENTRIES:
@@ -301,8 +305,8 @@ def test_inputs_are_connected_anew_and_older_states_are_refused(
             model.sources[0, name] = 5.0 if is_fixed else rising
             model.connect(0, name, model.sources[0, name])
         for state in states:
-            assert "p0.one" in str(state.graph.to_dict()) or name  # it can still be shown
-            with pytest.raises(TopologyVersionError, match=name):
+            assert "first" in str(state)  # it can still be shown
+            with pytest.raises(TopologyVersionError, match="was (dis)?connected|was fixed"):
                 model.system.realize(state)
 
 
@@ -376,7 +380,7 @@ def test_vectors_and_inputs_of_any_class_are_taken() -> None:
     class Arm(Subsystem):
         torques = input_port(float, shape=2)
         pose = input_port(float, shape=(2, 2), default=np.eye(2))
-        name = input_port(str, default="left")
+        side = input_port(str, default="left")
         options = input_port(dict, default={"stiff": True})
         count = input_port(int, default=3)
         is_on = input_port(bool)
@@ -400,7 +404,7 @@ def test_vectors_and_inputs_of_any_class_are_taken() -> None:
     assert torques.tolist() == [6.0, 8.0]
     assert not torques.flags.writeable
     assert arm.pose(state).tolist() == np.eye(2).tolist()
-    values = (arm.name(state), arm.options(state), arm.count(state), arm.is_on(state))
+    values = (arm.side(state), arm.options(state), arm.count(state), arm.is_on(state))
     assert values == ("left", {"stiff": True}, 3, True)
     assert arm.anything(state) is None
     system.disconnect(arm.torques)
@@ -491,6 +495,7 @@ def test_a_source_that_might_leave_the_stage_of_a_hook_valid_is_refused() -> Non
 def test_a_default_may_be_read_by_rows_and_by_hooks_of_any_stage_from_time_on() -> None:
     class Door(Subsystem):
         angle = q_variable(0.25)
+        rate = u_variable(0.0)
         stop = input_port(float, default=0.25)
 
         @position_error(prerequisites=(angle, stop))
@@ -709,8 +714,7 @@ def test_states_are_saved_and_pickled_with_fixed_values_by_name(tmp_path: Path) 
     other.connect(another.place, another.wind)
     with pytest.raises(LayoutMismatchError, match=r"cart\.wind\.fixed"):
         load_state(tmp_path / "state", other)
-    system._content = ""  # as in another process
-    twin = pickle.loads(pickle.dumps(state))
+    twin: Any = where_it_is_unknown(pickle.dumps(state))
     assert twin.system is not system
     cart = twin.system["cart"]
     assert (cart.wind(twin), cart.push(twin)) == (4.0, (-1.5 + 4.0) / 2.0)
@@ -728,9 +732,9 @@ def test_views_and_questions_show_the_input_between_its_source_and_its_readers()
     assert node.file.endswith("test_ports.py")
     assert view["cart.wind.fixed"].kind == "variable"
     path = ["controller.gain", "controller.force", "cart.force", "cart.push"]
+    assert state.impact(controller.gain).by_prerequisite == tuple(path[1:])
     controller.gain.set(state, 3.0)
     assert list(state.explain(cart.push).path) == path
-    assert state.impact(controller.gain).by_prerequisite == tuple(path[1:])
     unit = system.units
     assert unit["controller.angle"] == "rad"
 
@@ -748,8 +752,7 @@ def test_a_linear_model_moves_a_fixed_input() -> None:
 
 def test_the_testing_kit_and_strict_mode_check_a_model_with_inputs() -> None:
     system, _, _ = loop()
-    for verdict in check_all(system, seed=1):
-        assert verdict.word == "passed"
+    assert check_all(system, settings=Settings(max_examples=8, database=None), seed=1)
 
 
 def test_a_profile_does_not_suggest_to_change_an_input() -> None:
