@@ -543,8 +543,8 @@ def check_source(source: object, port: object, system: Any) -> None:
     WrongTypeError, ForeignNodeError
     """
     if isinstance(source, AbstractHandle | ContinuousElement):
-        is_number = isinstance(source, ContinuousElement)
-        _require_declared(source.variable if is_number else source, system)
+        handle = source.variable if isinstance(source, ContinuousElement) else source
+        _require_declared(handle, system)
         return
     if isinstance(source, AbstractDeclaration | Subsystem | Sequence) or not callable(source):
         raise WrongTypeError(

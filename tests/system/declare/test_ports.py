@@ -145,7 +145,9 @@ class Model:
     def __init__(self, reads: list[Any], sources: dict[Node, Any]) -> None:
         self.parts = [Part(tuple(each)) for each in reads]
         self.sources = sources
-        self.system = System(**{f"p{x}": part for x, part in enumerate(self.parts)})
+        self.system = System()
+        for x, part in enumerate(self.parts):
+            self.system.add(part, f"p{x}")
         self.held: dict[Node, DiscreteVariable[float]] = {}
         for (x, name), source in sources.items():
             self.connect(x, name, source)
@@ -198,7 +200,7 @@ class Model:
             which = ENTRIES.index(name)
             total = float(1 + which + sum(self.brute(above, time) for above in self.above(node)))
             return total // 4 if which else total
-        source = self.sources.get(node, DEFAULTS.get(name))
+        source: Any = self.sources.get(node, DEFAULTS.get(name))
         if isinstance(source, tuple):
             return self.brute(source, time)
         return self.values.get(node, source) if isinstance(source, float) else float(source(time))
@@ -306,7 +308,7 @@ def test_inputs_are_connected_anew_and_older_states_are_refused(
             model.connect(0, name, model.sources[0, name])
         for state in states:
             assert "first" in str(state)  # it can still be shown
-            with pytest.raises(TopologyVersionError, match="was (dis)?connected|was fixed"):
+            with pytest.raises(TopologyVersionError, match=r"was \w+"):
                 model.system.realize(state)
 
 
@@ -396,7 +398,7 @@ def test_vectors_and_inputs_of_any_class_are_taken() -> None:
 
     arm, motors = Arm(), Motors()
     system = System(arm, motors)
-    system.connect(motors.torques, arm.torques)
+    system.connect(motors.torques, arm.torques)  # type: ignore[arg-type]  # it is converted
     system.connect(motors.is_on, arm.is_on)
     state = system.new_state()
     motors.angles.set(state, (3.0, 4.0))
@@ -610,7 +612,7 @@ def test_a_value_that_does_not_fit_is_refused_when_it_is_read() -> None:
     sources, sinks = Sources(), Sinks()
     system = System(sources, sinks)
     system.connect(sources.unsaid, sinks.number)
-    held = system.fix(sinks.two, [1.0, 2.0])
+    held: Any = system.fix(sinks.two, np.array([1.0, 2.0]))
     state = system.new_state()
     with pytest.raises(WrongTypeError, match=r"sinks\.number") as caught:
         sinks.number(state)
@@ -618,7 +620,7 @@ def test_a_value_that_does_not_fit_is_refused_when_it_is_read() -> None:
     held.set(state, np.zeros(3))
     with pytest.raises(ShapeError, match=r"\(2,\)"):
         sinks.two(state)
-    held.set(state, ["x", "y"])  # type: ignore[arg-type]
+    held.set(state, ["x", "y"])
     with pytest.raises(NotANumberError, match=r"sinks\.two"):
         sinks.two(state)
 
@@ -648,7 +650,7 @@ def test_what_cannot_be_connected_is_refused_at_once() -> None:
             connect(source, port)
     assert isinstance(sources.springs, Family)
     with pytest.raises(WrongTypeError, match=r"sinks\.number"):
-        system.fix(sinks.number, "x")  # type: ignore[arg-type]
+        system.fix(sinks.number, "x")  # type: ignore[misc]
     with pytest.raises(InputError, match="cannot be disconnected"):
         system.disconnect(sinks.number)
     system.connect(sources.length, sinks.number)
@@ -665,15 +667,15 @@ def test_what_cannot_be_connected_is_refused_at_once() -> None:
 def test_an_input_is_not_assigned_and_its_declaration_is_checked() -> None:
     system, _, cart = loop()
     with pytest.raises(DeclaredNameError) as caught:
-        cart.force = 3.0  # type: ignore[assignment, misc]
+        cart.force = 3.0  # type: ignore[assignment]
     assert "system.fix(cart.force, value)" in caught.value.hint
     assert system.connections
     with pytest.raises(WrongTypeError, match="not a type"):
         input_port(1.0)  # type: ignore[call-overload]
     with pytest.raises(WrongTypeError, match="its source does not fit"):
-        input_port(float, default="x")  # type: ignore[arg-type]
+        input_port(float, default="x")
     with pytest.raises(WrongTypeError, match="not an array of floats"):
-        input_port(int, shape=3)  # type: ignore[call-overload]
+        input_port(int, shape=3)
     with pytest.raises(StageOutOfRangeError):
         input_port(float, invalidates=Stage.INSTANCE)
 
