@@ -549,14 +549,23 @@ class System:
         self._sources[port] = source
         self._topology_changed(f"{port} was {how}")
 
+    def source_of(self, port: CacheEntry[Any]) -> Any:
+        """Return what feeds an input, or None: a handle, or a function of the time. Cost O(1).
+
+        Of an input that is fixed, or has its default, it is the variable in each State. A function
+        of prerequisites may ask for it, since a connection is a change of topology.
+
+        Raises
+        ------
+        WrongTypeError, ForeignNodeError, NodeKindError
+        """
+        return ports.source_of(port, self)
+
     @property
     def connections(self) -> dict[CacheEntry[Any], Any]:
-        """The inputs that have a source, with it: a handle, or a function of the time.
-
-        The source of an input that is fixed, or has its default, is the variable in each State.
-        """
+        """The inputs that have a source, with it, as `source_of` returns it. Cost O(items)."""
         inputs = [port for subsystem in self._subsystems for port in ports.inputs_of(subsystem)]
-        found = {port: ports.source_shown(port, self) for port in inputs}
+        found = {port: ports.source_of(port, self) for port in inputs}
         return {port: source for port, source in found.items() if source is not None}
 
     # ------------------------------------------------------------------ identity

@@ -502,7 +502,7 @@ def variable_of(port: CacheEntry[Any]) -> DiscreteVariable[Any]:
     return found
 
 
-def source_shown(port: CacheEntry[Any], system: Any) -> Any:
+def source_of(port: CacheEntry[Any], system: Any) -> Any:
     """Return the source of an input, or None: a handle, or a function of the time."""
     source = declaration_of(port, system).source_in(port._owner)
     return variable_of(port) if isinstance(source, Fixed) else source
@@ -614,6 +614,6 @@ def check_free(port: CacheEntry[Any], system: Any) -> None:
         raise InputError(
             f"{port}: has a source already",
             "an input without one",
-            f"one that is fed by {shown(source_shown(port, system))}",
+            f"one that is fed by {shown(source_of(port, system))}",
             f"call system.disconnect({port}) first",
         )
