@@ -13,6 +13,7 @@ from stagecache import (
     auto_update,
     cached,
     discrete,
+    input_port,
     event_trigger,
     modeling_option,
     parameter,
@@ -38,6 +39,7 @@ class Cart(Subsystem):
     speed = u_variable(0.25, unit="m/s")
     rates = u_variable((0.0, 0.0))
     work = z_variable(0.0, unit="J")
+    push = input_port(float, default=0.0, unit="N")
 
     @highest.update
     def next_highest(self, state: State) -> float:
