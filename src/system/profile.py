@@ -99,7 +99,7 @@ class EntryProfile:
 
     @property
     def stale_already(self) -> int:
-        """How often a write found it stale: as it had not been read since an earlier one."""
+        """The writes that found it stale, as it had not been read since an earlier one."""
         return self.notified - self.made_stale
 
 

@@ -99,7 +99,7 @@ class AbstractDeclaration(Generic[H]):
     """The stage whose realization decides how many numbers it has."""
 
     instead = ""
-    """What to do instead of an assignment, with {0} for the handle; "" where it is as usual."""
+    """A hint for an assignment that is refused, with {0} for the handle; "" for the usual one."""
 
     source: Source
 

@@ -78,7 +78,7 @@ def _items(name: str, key: str) -> Recipe:
         handles = layout.discrete if key != "entry" else layout.entries
         kinds = {"discrete": DiscreteVariable, "auto": AutoUpdateVariable, "entry": CacheEntry}
         index = next(  # an input is computed when it is read, and here nothing reads it
-            i for i, h in enumerate(handles) if type(h) is kinds[key] and h.name != "push"
+            i for i, h in enumerate(handles) if type(h) is kinds[key] and "push" not in str(h)
         )
         assert indices
         return call(getattr(simbody, name), part, index).but(
