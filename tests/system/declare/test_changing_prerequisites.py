@@ -26,7 +26,7 @@ class Crane(Subsystem):
 
     @cached(prerequisites=lambda self: (self.own, *self.others()))
     def total(self, state: State) -> float:
-        return self.own(state) + sum(other(state) for other in self.others())
+        return float(self.own(state) + sum(other(state) for other in self.others()))
 
     @cached(prerequisites=(total,))
     def half(self, state: State) -> float:
@@ -116,5 +116,5 @@ def test_a_subclass_adds_a_prerequisite_and_an_option_takes_one_away() -> None:
     crane.gust.set(state, 6.0)
     assert crane.total.is_valid(state)
     assert crane.total(state) == 100.0
-    with pytest.raises(TopologyVersionError, match="windy.is_gusty was assigned"):
+    with pytest.raises(TopologyVersionError, match="is_gusty was assigned"):
         system.realize(older)
