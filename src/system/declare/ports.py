@@ -53,6 +53,7 @@ from stagecache.state.handles import (
 )
 from stagecache.state.stage import Stage, check_stage
 from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.system.declare.cached import CachedDeclaration
 from stagecache.system.declare.computations import AbstractComputation
 from stagecache.system.declare.declaration import (
     AbstractDeclaration,
@@ -322,7 +323,7 @@ class InputDeclaration(AbstractComputation[T]):
                     form.check_type(given.kind, port, source)
                 else:
                     form.checked(np.zeros(given.shape), port, source)
-            elif declared is not None:
+            elif isinstance(declared, CachedDeclaration):
                 form.check_type(_promised(declared.compute), port, source)
         elif isinstance(source, AbstractContinuousVariable) and source.slot >= 0:
             if isinstance(source, ScalarVariable):
@@ -348,7 +349,7 @@ def _nothing(*_: object) -> None:
 def _promised(compute: Callable[..., Any]) -> Any:
     try:
         return get_type_hints(compute).get("return")
-    except (NameError, TypeError):  # names that are known to type checkers only
+    except Exception:  # whatever the text of an annotation raises, which type checkers only know
         return None
 
 

@@ -27,6 +27,7 @@ from stagecache import (
     position_error,
     profile,
     q_variable,
+    shared_results,
     simulate,
     strict,
     u_variable,
@@ -51,6 +52,14 @@ from stagecache.errors import (
 from stagecache.testing import check_all
 from tests.profiles import examples
 from tests.system.core.test_transport import where_it_is_unknown
+
+
+class Heavy(Subsystem):
+    value = input_port(float)
+
+    @cached(prerequisites=(value,), shared=True)
+    def square(self, state: State) -> float:
+        return self.value(state) ** 2
 
 
 class Controller(Subsystem):
@@ -415,6 +424,41 @@ def test_vectors_and_inputs_of_any_class_are_taken() -> None:
     seen = arm.torques(state)
     motors.angles.upd(state)[0] = 7.0
     assert (seen.tolist(), arm.torques(state).tolist()) == ([1.0, 2.0], [7.0, 2.0])
+
+
+def test_rows_of_a_constraint_are_an_array_whatever_their_function_promises() -> None:
+    class Rod(Subsystem):
+        angle = q_variable(0.5)
+
+        @position_error(prerequisites=(angle,))
+        def error(self, state: State) -> float:
+            return self.angle(state)
+
+    class Gauge(Subsystem):
+        error = input_port(float, shape=1)
+
+    rod, gauge = Rod(), Gauge()
+    system = System(rod, gauge)
+    system.connect(rod.error, gauge.error)
+    state = system.new_state()
+    system.realize(state, Stage.POSITION)
+    assert gauge.error(state).tolist() == [0.5]
+
+
+def test_a_shared_entry_may_depend_on_an_input() -> None:
+    found = []
+    with shared_results():
+        for _ in range(2):
+            system = System(heavy := Heavy())
+            held = system.fix(heavy.value, 3.0)
+            state = system.new_state()
+            with state.trace() as trace:
+                found.append(heavy.square(state))
+                held.set(state, 4.0)
+                found.append(heavy.square(state))
+    assert found == [9.0, 16.0, 9.0, 16.0]
+    row = trace.summary()["heavy.square"]
+    assert (row.computed, row.found) == (0, 2)
 
 
 def test_an_early_cutoff_of_the_source_keeps_what_depends_on_the_input() -> None:
