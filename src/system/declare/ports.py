@@ -148,6 +148,8 @@ class Form:
         got: str,
         kind: type[StagecacheError] = WrongTypeError,
     ) -> StagecacheError:
+        if isinstance(source, str):  # it is given with the input
+            return kind(f"{port}: {source} does not fit", str(self), got, f"give {self}")
         return kind(
             f"{port}: its source does not fit",
             str(self),
@@ -336,7 +338,7 @@ class InputDeclaration(AbstractComputation[T]):
 
 def shown(source: object) -> str:
     """Return the name of a source in messages."""
-    if isinstance(source, AbstractHandle | ContinuousElement | str):
+    if isinstance(source, AbstractHandle | ContinuousElement):
         return str(source)
     name = getattr(source, "__qualname__", "")
     return f"the function {name}" if name else short_repr(source)

@@ -693,7 +693,7 @@ def test_what_cannot_be_connected_is_refused_at_once() -> None:
         with pytest.raises(kind):
             connect(source, port)
     assert isinstance(sources.springs, Family)
-    with pytest.raises(WrongTypeError, match=r"sinks\.number"):
+    with pytest.raises(WrongTypeError, match=r"sinks\.number: its fixed value does not fit"):
         system.fix(sinks.number, "x")  # type: ignore[misc]
     with pytest.raises(InputError, match="cannot be disconnected"):
         system.disconnect(sinks.number)
@@ -716,7 +716,7 @@ def test_an_input_is_not_assigned_and_its_declaration_is_checked() -> None:
     assert system.connections
     with pytest.raises(WrongTypeError, match="not a type"):
         input_port(1.0)  # type: ignore[call-overload]
-    with pytest.raises(WrongTypeError, match="its source does not fit"):
+    with pytest.raises(WrongTypeError, match="its default does not fit"):
         input_port(float, default="x")
     with pytest.raises(WrongTypeError, match="not an array of floats"):
         input_port(int, shape=3)
