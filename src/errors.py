@@ -135,6 +135,10 @@ class AdoptionError(StagecacheError, ValueError):
     """A subsystem already has a System, or does not have one yet."""
 
 
+class InputError(StagecacheError, ValueError):
+    """An input of a subsystem is read without a source, or cannot have the source it is given."""
+
+
 class TopologyVersionError(StagecacheError, ValueError):
     """A State is older than the last change of its System."""
 

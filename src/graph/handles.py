@@ -342,6 +342,8 @@ class Handles:
     def read_entry(self, entry: "AbstractNode") -> Any:
         """Return the value of an entry that was not visible, computed if it is not valid."""
         node = entry._number()
+        for observer in self.observers:
+            observer.reading(entry)
         if not self.store.is_valid(node):
             return around_read(self.observers, entry, partial(self._read, node))
         for observer in self.observers:
@@ -351,6 +353,10 @@ class Handles:
     def _read(self, node: int) -> Any:
         store = self.store
         return store.values[node] if store.is_valid(node) else self.evaluator.evaluate(node)
+
+    def forget_value(self, entry: "AbstractNode") -> None:
+        """Let the next read of an entry compute it."""
+        self.store.void(entry._number())
 
     def write(self, variable: "AbstractNode", value: object) -> None:
         """Replace the value of a variable that was not visible."""

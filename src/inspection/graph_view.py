@@ -147,6 +147,8 @@ class _Builder:
         function = self._layout.functions[node]
         file, line = NOWHERE if function is no_function else source_of(function)
         system = self._contents.system
+        if not file and system is not None:
+            file, line = system._source_of(entry)  # of an entry that the library computes
         is_lazy = entry.computed_by == Stage.INFINITY
         return NodeInfo(
             path=self._paths.of[node],

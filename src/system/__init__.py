@@ -17,6 +17,7 @@ from stagecache.system.declare.cached import cached
 from stagecache.system.declare.declaration import AbstractDeclaration
 from stagecache.system.declare.families import Family
 from stagecache.system.declare.groups import ALL
+from stagecache.system.declare.ports import input_port
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.variables import (
     discrete,
@@ -110,6 +111,7 @@ __all__ = [
     "discrete",
     "event_trigger",
     "generalized_force",
+    "input_port",
     "inverse_mass_matrix",
     "kinematic_blocks",
     "kinematics",

@@ -37,12 +37,14 @@ from stagecache.state.handles import (
 from stagecache.state.stage import Stage
 from stagecache.state.state import State
 from stagecache.system.core.system import System
-from stagecache.system.hints.hints import precise_hint
+from stagecache.system.declare.ports import INPUT
+from stagecache.system.hints.hints import precise_hint, variant_of
 
 MOST_SHOWN: Final = 10
 
 COSTS: Final = ("entry", "time", "share", "computed", "hit rate")
 NEEDLESS: Final = ("entry", "recomputed", "unchanged", "in vain")
+NOTIFIED: Final = ("entry", "writes upstream", "made stale", "stale already", "unchanged")
 WRITES: Final = ("written", "writes", "made stale", "unchanged")
 
 WORTH_A_WORD: Final = 0.05
@@ -71,6 +73,9 @@ class EntryProfile:
         Changes after which the value was the same as before; several joined by ", ".
     suggestion : str
         Empty if there is nothing to gain.
+    notified, made_stale : int
+        Writes of something on which it depends, and how many of these found it valid. The others
+        found it stale already: it was not read in between.
     """
 
     entry: str
@@ -84,11 +89,18 @@ class EntryProfile:
     changed: dict[str, int]
     suggestion: str
     found: int = 0
+    notified: int = 0
+    made_stale: int = 0
 
     @property
     def hit_rate(self) -> float:
         """The share of reads that found a value."""
         return (self.hits + self.found) / (self.hits + self.found + self.computed)
+
+    @property
+    def stale_already(self) -> int:
+        """The writes that found it stale, as it had not been read since an earlier one."""
+        return self.notified - self.made_stale
 
 
 @final
@@ -156,6 +168,16 @@ class Profile:
             "untraced": list(self.trace.untraced),
         }
 
+    @property
+    def notified_in_vain(self) -> tuple[EntryProfile, ...]:
+        """The entries that writes reach in vain, most often first.
+
+        Either the entry was stale already, as nobody had read it, or its value came out the same.
+        """
+        found = [entry for entry in self.entries if entry.stale_already or entry.unchanged]
+        found = [entry for entry in found if entry.notified]
+        return tuple(sorted(found, key=lambda entry: -entry.stale_already - entry.unchanged))
+
     def _tables(self) -> list[tuple[str, tuple[str, ...], list[tuple[str, ...]]]]:
         costs: list[tuple[str, ...]] = [
             (e.entry, duration(e.seconds), f"{e.share:.0%}", f"{e.computed:,}", f"{e.hit_rate:.0%}")
@@ -165,6 +187,13 @@ class Profile:
             (e.entry, f"{e.recomputed:,}", f"{e.unchanged:,}", duration(e.wasted_seconds))
             for e in self.needless[:MOST_SHOWN]
         ]
+        notified: list[tuple[str, ...]] = [
+            (
+                e.entry,
+                *map("{:,}".format, (e.notified, e.made_stale, e.stale_already, e.unchanged)),
+            )
+            for e in self.notified_in_vain[:MOST_SHOWN]
+        ]
         writes: list[tuple[str, ...]] = [
             (w.variable, f"{w.writes:,}", f"{w.invalidated:,}", f"{w.unchanged:,}")
             for w in self.writes[:MOST_SHOWN]
@@ -172,6 +201,7 @@ class Profile:
         return [
             ("What costs most", COSTS, costs),
             ("Computed again in vain", NEEDLESS, needless),
+            ("Reached by writes in vain", NOTIFIED, notified),
             ("What makes entries stale", WRITES, writes),
         ]
 
@@ -291,6 +321,8 @@ def _profile_of(trace: Trace, state: State) -> Profile:
                 {", ".join(changed): n for changed, n in most_first(tally)},
                 adviser.about_entry(row.entry, row.share),
                 row.found,
+                row.notified,
+                row.made_stale,
             )
         )
     writes = []
@@ -330,7 +362,15 @@ class Adviser:
     def about_entry(self, path: str, share: float) -> str:
         """Return a suggestion about an entry, or ""."""
         tally = self._entries[path]
+        if variant_of(tally.handle) == INPUT:
+            return ""  # what is to be changed is its source
         recomputed = sum(tally.recomputed.values())
+        if self._is_unread(tally):
+            return (
+                f"{path} was computed {_times(tally.computed)}, by stage "
+                f"{tally.handle.computed_by}, and nothing read it: leave computed_by away, so that "
+                "only a read computes it"
+            )
         if tally.unchanged < max(1, WORTH_A_WORD * recomputed):
             if share >= 0.5 and recomputed:
                 return (
@@ -350,6 +390,12 @@ class Adviser:
                     f"changed. {hint}"
                 )
         return ""
+
+    def _is_unread(self, tally: EntryTally) -> bool:
+        """Return whether only the stage has computed an entry, for no one to read."""
+        is_due = tally.handle.computed_by < Stage.INFINITY
+        is_read = tally.hits or tally.is_read or tally.found
+        return is_due and not is_read and variant_of(tally.handle) == "cached"
 
     def _hint(self, path: str, changed: Changes) -> str:
         """Return the hint for an entry that comes out the same after writes."""

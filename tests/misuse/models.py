@@ -14,6 +14,7 @@ from stagecache import (
     cached,
     discrete,
     event_trigger,
+    input_port,
     modeling_option,
     parameter,
     position_error,
@@ -38,6 +39,7 @@ class Cart(Subsystem):
     speed = u_variable(0.25, unit="m/s")
     rates = u_variable((0.0, 0.0))
     work = z_variable(0.0, unit="J")
+    push = input_port(float, default=0.0, unit="N")
 
     @highest.update
     def next_highest(self, state: State) -> float:

@@ -4,19 +4,27 @@ It tells wrong declarations from wrong computations: a value that is right witho
 wrong with it, has a prerequisite that it does not declare. And it tells what a computation costs.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, final
+from typing import Any, final, overload
 
-from stagecache.checks import require_type
-from stagecache.state.contents.contents import Contents
-from stagecache.state.contents.observer import Observer, observe
+from stagecache.checks import require_type, wrong_type
+from stagecache.graph.graph import Graph
+from stagecache.graph.handles import Entry
+from stagecache.inspection.subject import subject_of
+from stagecache.state.contents.observer import Observer
 from stagecache.state.handles import CacheEntry
 from stagecache.state.state import State
 
 
-def uncached(state: State, *entries: CacheEntry[Any]) -> AbstractContextManager[None]:
-    """Compute entries of a State each time that they are read, in a ``with`` block.
+@overload
+def uncached(state: State, *entries: CacheEntry[Any]) -> AbstractContextManager[None]: ...
+@overload
+def uncached(state: Graph, *entries: Entry[Any]) -> AbstractContextManager[None]: ...
+def uncached(
+    state: State | Graph, *entries: CacheEntry[Any] | Entry[Any]
+) -> AbstractContextManager[None]:
+    """Compute entries of a State or a Graph each time that they are read, in a ``with`` block.
 
     What depends on an entry stays as valid as it was: so name the entries to be read, or none for
     all. Then the cost of a read is that of all paths upstream, as each of them is a read. What is
@@ -27,8 +35,8 @@ def uncached(state: State, *entries: CacheEntry[Any]) -> AbstractContextManager[
 
     Parameters
     ----------
-    state : State
-    *entries : CacheEntry
+    state : State or Graph
+    *entries : CacheEntry or Entry
         By default all entries that have a compute function.
 
     Returns
@@ -62,25 +70,30 @@ def uncached(state: State, *entries: CacheEntry[Any]) -> AbstractContextManager[
     ...     spring.force(state)
     -5.0
     """
-    require_type(state, State, "uncached(state): not a State", "a State", "pass the State first")
-    for entry in entries:
-        what, hint = "uncached(state, entry): not an entry", "pass the handle, as spring.force"
-        require_type(entry, CacheEntry, what, "a cache entry", hint)
-        state._contents.require(entry)
-    return _block(state, frozenset(entries))
+    if not isinstance(state, State | Graph):
+        what, hint = "uncached(state): not a State", "pass the State or the Graph first"
+        raise wrong_type(state, what, "a State or a Graph", hint)
+    kind: type[Any] = CacheEntry if isinstance(state, State) else Entry
+    what, hint = "uncached(state, entry): not an entry", "pass the handle, as spring.force"
+    named = [require_type(entry, kind, what, "a cache entry", hint) for entry in entries]
+    if isinstance(state, State):
+        for entry in named:
+            state._contents.require(entry)
+        return _block(state, Uncached(state._contents.forget_value, frozenset(named)))
+    own = frozenset([state[entry] for entry in named])
+    return _block(state, Uncached(state._handles.forget_value, own))
 
 
 @contextmanager
-def _block(state: State, entries: frozenset[CacheEntry[Any]]) -> Iterator[None]:
-    contents = state._contents
-    observer = Uncached(contents, entries)
+def _block(state: Any, observer: "Uncached") -> Iterator[None]:
+    subject = subject_of(state)
     try:
         with state.lock:
-            observe(contents, *contents.observers, observer)
+            subject.observe((*subject.observers, observer))
         yield
     finally:
         with state.lock:
-            observe(contents, *[other for other in contents.observers if other is not observer])
+            subject.observe(tuple([other for other in subject.observers if other is not observer]))
 
 
 @final
@@ -89,19 +102,19 @@ class Uncached(Observer):
 
     Parameters
     ----------
-    contents : Contents
-        Contents of the State.
-    entries : frozenset of CacheEntry
+    forget : callable
+        Lets the next read of an entry compute it.
+    entries : frozenset of CacheEntry or Entry
         Empty for all.
     """
 
-    __slots__ = ("_contents", "_entries")
+    __slots__ = ("_entries", "_forget")
 
-    def __init__(self, contents: Contents, entries: frozenset[CacheEntry[Any]]) -> None:
-        self._contents = contents
+    def __init__(self, forget: Callable[[Any], None], entries: frozenset[Any]) -> None:
+        self._forget = forget
         self._entries = entries
 
-    def reading(self, entry: CacheEntry[Any]) -> None:
+    def reading(self, entry: Any) -> None:
         """Let the read compute the entry."""
         if not self._entries or entry in self._entries:
-            self._contents.forget_value(entry)
+            self._forget(entry)

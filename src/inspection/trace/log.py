@@ -57,6 +57,8 @@ class EntryTally:
     nanoseconds: int = 0
     own_nanoseconds: int = 0
     last_nanoseconds: int = 0
+    is_read: bool = False
+    """True if another entry has let it compute."""
     read: dict[Any, str] = field(factory=dict)
     """Items that its computations have read, with their paths."""
     recomputed: dict[Changes, int] = field(factory=dict)
@@ -74,6 +76,29 @@ class WriteTally:
     invalidated: int = 0
     parts: frozenset[str] = frozenset()
     """The variables that are written by it, wholes and blocks that overlap, and their stage."""
+    reached: dict[frozenset[str], int] = field(factory=dict)
+    """Number of writes, by the entries that depend on what was written."""
+    gone: tuple[Any, ...] = ()
+    """Entries that the last write made stale; the same object where the next one does the same."""
+    gone_paths: tuple[str, ...] = ()
+    repeats: int = 0
+    """Number of writes with these, which are not among the sums yet."""
+
+
+@define(eq=False)
+class Notified:
+    """Counts of the writes that reach an entry.
+
+    Attributes
+    ----------
+    writes : int
+        Writes of something on which it depends.
+    made_stale : int
+        Those that found it valid. The others found it stale already: it was not read in between.
+    """
+
+    writes: int = 0
+    made_stale: int = 0
 
 
 @define(eq=False)
@@ -90,6 +115,8 @@ class StateTally:
     """Number of the last record of a computation."""
     read: dict[Any, tuple[Any, ...]] = field(factory=dict)
     """Items that this computation has read."""
+    reached: dict[str, tuple[Any, frozenset[str]]] = field(factory=dict)
+    """The last reach of a written path, and the paths of the entries in it."""
     causes: dict[Any, dict[str, None]] = field(factory=dict)
     """Causes other than writes that have made an entry stale since."""
 
@@ -139,6 +166,8 @@ class TraceLog:
         self._is_on = False
         self._threads: dict[int, int] = {}
         self._number = 0  # of the last record that was counted
+        self._made_stale: dict[str, int] = {}  # by writes
+        self._sets: dict[frozenset[str], frozenset[str]] = {}  # one object for equal ones
 
     @property
     def entries(self) -> dict[str, EntryTally]:
@@ -151,6 +180,21 @@ class TraceLog:
         """Tallies of writes, by path of the variable."""
         self.count()
         return self._writes
+
+    @property
+    def notified(self) -> dict[str, Notified]:
+        """Counts of the writes that reach entries, by path. Cost O(entries of each variable)."""
+        self.count()
+        found: dict[str, Notified] = {}
+        with self._counting:
+            for write in self._writes.values():
+                self._settle(write)
+                for paths, number in write.reached.items():
+                    for path in paths:
+                        found.setdefault(path, Notified()).writes += number
+            for path, number in self._made_stale.items():
+                found.setdefault(path, Notified()).made_stale += number
+        return found
 
     def add_state(self, names: Names, number: int) -> None:
         """Give a State a number."""
@@ -249,12 +293,28 @@ class TraceLog:
         written = self._writes.get(path) or self._write(path, cause)
         written.writes += 1
         written.invalidated += len(gone)
+        if path not in state.reached or state.reached[path][0] is not reach:
+            paths = frozenset(map(names.path, reach.downstream))
+            state.reached[path] = reach, self._sets.setdefault(paths, paths)
+        paths = state.reached[path][1]
+        written.reached[paths] = written.reached.get(paths, 0) + 1
+        if gone is not written.gone:
+            self._settle(written)
+            written.gone, written.gone_paths = gone, tuple(map(names.path, gone))
+        written.repeats += 1
         if parts is not written.parts:
             written.parts = parts if parts >= written.parts else parts | written.parts
         state.written[path] = at, reach.downstream
         state.changed[path] = at
         for part in parts:
             state.changed[part] = at
+
+    def _settle(self, written: WriteTally) -> None:
+        """Add the entries that the last writes made stale to the sums."""
+        made_stale = self._made_stale
+        for path in written.gone_paths if written.repeats else ():
+            made_stale[path] = made_stale.get(path, 0) + written.repeats
+        written.repeats = 0
 
     def _count_invalidated(self, state: StateTally, record: list[Any]) -> None:
         _, _, _, names, cause, gone = record
@@ -267,12 +327,13 @@ class TraceLog:
 
     def _count_computed(self, state: StateTally, record: list[Any]) -> tuple[Changes | None, bool]:
         """Count a computation; return the known changes before it, and True if it was needless."""
-        _, start, _, names, entry, end, own, reads, is_unchanged, is_found, error, _ = record
+        _, start, _, names, entry, end, own, reads, is_unchanged, is_found, error, reader = record
         tally = state.entries.get(entry) or self._entry(names, state, entry)
         if is_found:
             tally.found += 1
         else:
             tally.computed += 1
+        tally.is_read = tally.is_read or reader is not None
         tally.nanoseconds += end - start
         tally.own_nanoseconds += own
         tally.last_nanoseconds = end - start

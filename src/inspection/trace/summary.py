@@ -10,7 +10,7 @@ from stagecache.display.html import heading, output, paragraph
 from stagecache.display.text import duration, table
 from stagecache.errors import UnknownPathError, short_repr
 from stagecache.graph.handles import AbstractNode
-from stagecache.inspection.trace.log import TraceLog
+from stagecache.inspection.trace.log import Notified, TraceLog
 from stagecache.inspection.trace.tracer import NS
 
 HEADINGS: Final = (
@@ -55,6 +55,9 @@ class EntrySummary:
         vectors other than q, u and z it reads, counts as changed.
     failed : int
         The computations that raised.
+    notified, made_stale : int
+        Writes of something on which it depends, and how many of these found it valid. The others
+        found it stale already: it was not read in between.
     """
 
     entry: str
@@ -68,6 +71,8 @@ class EntrySummary:
     needless: int
     failed: int
     found: int = 0
+    notified: int = 0
+    made_stale: int = 0
 
     @property
     def reads(self) -> int:
@@ -109,7 +114,7 @@ class TraceSummary:
 
     @classmethod
     def _of(cls, log: TraceLog) -> "TraceSummary":
-        tallies = dict(log.entries)
+        tallies, notified, nothing = dict(log.entries), log.notified, Notified()
         whole = sum(tally.own_nanoseconds for tally in tallies.values()) or 1
         rows = [
             EntrySummary(
@@ -124,6 +129,8 @@ class TraceSummary:
                 tally.needless,
                 tally.failed,
                 tally.found,
+                notified.get(path, nothing).writes,
+                notified.get(path, nothing).made_stale,
             )
             for path, tally in tallies.items()
         ]

@@ -130,7 +130,7 @@ class _Search:
         contents = state._contents
         paths = NodePaths(contents)
         given = (system.q, system.z) if moving is None else moving
-        handles = handles_of(contents, given, paths, f"{WHAT}(moving=...)")
+        handles = handles_of(contents, given, paths, f"{WHAT}(moving=...)", are_moved=True)
         others = [h for h in handles if not isinstance(h, AbstractContinuousVariable)]
         self._columns = columns = Columns(state, others, paths)
         self._is_driven = any(True for kind in "qu" for _ in motions(state, kind))
@@ -148,7 +148,9 @@ class _Search:
         self._low = np.full(len(self._chosen), -inf)
         self._high = -self._low
         for item, pair in bounds.items():
-            self._set_bounds(handles_of(contents, [item], paths, f"{WHAT}(bounds=...)")[0], pair)
+            what = f"{WHAT}(bounds=...)"
+            handle = handles_of(contents, [item], paths, what, are_moved=True)[0]
+            self._set_bounds(handle, pair)
 
     def _prescribed(self) -> set[int]:
         """Return the columns of q and u that are prescribed."""

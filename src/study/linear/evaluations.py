@@ -82,7 +82,7 @@ class Evaluations:
         self._realize(self.base, Stage.INSTANCE)
         contents = self.base._contents
         paths = NodePaths(contents)
-        moved = handles_of(contents, inputs, paths, "linearize(inputs=...)")
+        moved = handles_of(contents, inputs, paths, "linearize(inputs=...)", are_moved=True)
         read = handles_of(contents, outputs, paths, "linearize(outputs=...)")
         self._stage = stage_of(read)
         self.columns = Columns(self.base, moved, paths)

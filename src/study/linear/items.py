@@ -11,6 +11,7 @@ from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import AbstractHandle
 from stagecache.system.declare.families import Family
+from stagecache.system.declare.ports import written_for
 
 Item = AbstractHandle | str
 """A handle, or its path, as "cart.force"."""
@@ -19,13 +20,17 @@ Items = Iterable[Item | Iterable[AbstractHandle]]
 """Items; a family stands for all its members."""
 
 
-def handles_of(contents: Contents, items: object, paths: NodePaths, what: str) -> list[Any]:
+def handles_of(
+    contents: Contents, items: object, paths: NodePaths, what: str, *, are_moved: bool = False
+) -> list[Any]:
     """Return the handles that an argument names.
 
     Parameters
     ----------
     what : str
         Name of the argument in errors, as "linearize(inputs=...)".
+    are_moved : bool
+        True to return the variable of an input that is fixed, in place of the input.
 
     Raises
     ------
@@ -55,7 +60,7 @@ def handles_of(contents: Contents, items: object, paths: NodePaths, what: str) -
                     paths.of[node],
                     "name variables and entries, as 'cart.force'",
                 )
-            found.append(key)
+            found.append(written_for(key) if are_moved else key)
     twice = [paths.of[handle._node] for handle in repeated(found)]
     if twice:
         raise DuplicateNameError(

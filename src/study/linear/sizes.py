@@ -74,7 +74,8 @@ def sizes_of(
         )
     for item, size in given.items():
         number: float | None = None
-        for handle in handles_of(state._contents, (item,), paths, "linearize(sizes=...)"):
+        what = "linearize(sizes=...)"
+        for handle in handles_of(state._contents, (item,), paths, what, are_moved=True):
             path = paths.of[handle._node]
             if number is None:
                 number = require_positive(size, f"linearize(sizes=...): the size of {path}")

@@ -11,7 +11,7 @@ State that has these values.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from os import PathLike
 from typing import Any, Final, SupportsIndex, final, overload
 
@@ -24,6 +24,7 @@ from stagecache.state.values.values import duplicate
 from stagecache.study.ending import ENDING, Ending
 from stagecache.study.integrate.statistics import IntegratorStatistics
 from stagecache.study.integrate.step_status import TerminationReason
+from stagecache.study.trajectory.column_curve import ColumnCurve
 from stagecache.study.trajectory.curves import known_curves
 from stagecache.study.trajectory.dataset import places_of, write_dataset, xarray_dataset
 from stagecache.study.trajectory.export import (
@@ -314,6 +315,28 @@ class Trajectory:
             return self._column(path).values
         stage = max(INSTANCE, handle.available_from)
         return array_of_values([duplicate(handle(state)) for state in self.states(stage)])
+
+    def curve(self, item: Item) -> Callable[[float], Any]:
+        """Return a column as a function of the time [s], to feed an input: `System.connect`.
+
+        Floats of q, u, z and entries are interpolated linearly between rows. Values of discrete
+        variables, and those of any other type, are held until the next row. Before the first row
+        and after the last one the function has the value there. Cost of a call O(log n).
+
+        Parameters
+        ----------
+        item : str or handle
+            As in ``trajectory[item]``.
+
+        Raises
+        ------
+        UnknownPathError, WrongTypeError, ForeignNodeError
+        UnknownItemError
+            The trajectory has no rows.
+        """
+        column = self._column(item)
+        self._row(0)
+        return ColumnCurve.of(self.times, column)
 
     def _row(self, index: object) -> int:
         row = whole_number(index)

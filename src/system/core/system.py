@@ -46,6 +46,7 @@ from stagecache.state.handles import (
     AbstractHandle,
     CacheEntry,
     ContinuousVariable,
+    DiscreteVariable,
     TimeVariable,
     Vector,
 )
@@ -59,7 +60,7 @@ from stagecache.system.core.realizing import Schedule
 from stagecache.system.core.scheduling import schedule_of
 from stagecache.system.core.topology import allocate_declared, declared_handles
 from stagecache.system.core.transport import complete_system, identify, reduce_system
-from stagecache.system.declare import fast_variables
+from stagecache.system.declare import fast_variables, ports
 from stagecache.system.declare.declaration import source_of
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.declare.trigger_rows import TriggerRows
@@ -86,6 +87,7 @@ MODEL, TOPOLOGY = Stage.MODEL, Stage.TOPOLOGY
 
 G = TypeVar("G")
 V = TypeVar("V")
+T = TypeVar("T")
 Part = TypeVar("Part", bound=Subsystem)
 H = TypeVar("H", bound=AbstractEventHandler)
 R = TypeVar("R", bound=AbstractEventReporter)
@@ -222,6 +224,7 @@ class System:
         self._statistics = SystemStatistics()
         self._events = EventDispatcher(self)
         self._hooks = HookRecords()
+        self._sources: dict[CacheEntry[Any], Any] = {}  # of inputs, but for defaults
         self._default: State | None = None
         self._schedule = Schedule([], 0)
         self._schedule_of_rates = Schedule([], 0)  # without event triggers
@@ -462,6 +465,110 @@ class System:
         first = self._subsystems[0]
         assert isinstance(first, DefaultSystemSubsystem)
         return first
+
+    # ------------------------------------------------------------------ inputs
+
+    def connect(self, source: Callable[[Any], T], port: CacheEntry[T]) -> None:
+        """Feed an input of a subsystem from elsewhere. A change of topology.
+
+        Parameters
+        ----------
+        source : handle or callable
+            A variable or a cache entry of any subsystem, also another input: what depends on the
+            input then depends on that. Or a function of the time [s], such as
+            ``trajectory.curve("motor.force")``.
+        port : CacheEntry
+            The handle of an input, declared by `input_port`, without a source but its default.
+
+        Raises
+        ------
+        WrongTypeError, ComputeSignatureError, ForeignNodeError, NodeKindError
+        InputError
+            The input has a source already.
+        ConstModelError
+            A State is being realized, an entry computed, or an event handled.
+
+        Notes
+        -----
+        When the topology is realized, types, shapes, units and stages of connected items are
+        compared as far as they are known, and values when they are read; and a cycle is refused.
+        """
+        ports.declaration_of(port, self)
+        ports.check_source(source, port, self)
+        self._feed(port, source, "connected")
+
+    def fix(self, port: CacheEntry[T], value: T) -> DiscreteVariable[T]:
+        """Feed an input from a variable of each State. A change of topology.
+
+        Parameters
+        ----------
+        port : CacheEntry
+            As for `connect`.
+        value : object
+            The value in the default State.
+
+        Returns
+        -------
+        DiscreteVariable
+            A write of it makes stale what depends on the input, and the stage that the input
+            invalidates.
+
+        Raises
+        ------
+        WrongTypeError, ShapeError, NotANumberError, ForeignNodeError, NodeKindError
+        InputError, ConstModelError
+        """
+        form = ports.declaration_of(port, self).form
+        first = form.checked(value, port, "its fixed value")
+        self._feed(port, ports.Fixed.of(first), "fixed")
+        return ports.variable_of(port)
+
+    def disconnect(self, port: CacheEntry[Any]) -> None:
+        """Take its source from an input, whether connected or fixed. A change of topology.
+
+        A default is a source again.
+
+        Raises
+        ------
+        WrongTypeError, ForeignNodeError, NodeKindError, ConstModelError
+        InputError
+            It has none.
+        """
+        ports.declaration_of(port, self)
+        if port not in self._sources:
+            raise ports.nothing_connected(port)
+        self._require_idle(f"the source of {port}")
+        self._refuse_in_hook("disconnect()")
+        del self._sources[port]
+        self._topology_changed(f"{port} was disconnected")
+
+    def _feed(self, port: CacheEntry[Any], source: object, how: str) -> None:
+        ports.check_free(port, self)
+        self._require_idle(f"the source of {port}")
+        self._refuse_in_hook("connect()")
+        self._sources[port] = source
+        self._topology_changed(f"{port} was {how}")
+
+    def source_of(self, port: CacheEntry[Any]) -> Any:
+        """Return what feeds an input, or None: a handle, or a function of the time. Cost O(1).
+
+        Of an input that is fixed, or has its default, it is the variable in each State. A function
+        of prerequisites may ask for it, since a connection is a change of topology.
+
+        Raises
+        ------
+        WrongTypeError, ForeignNodeError, NodeKindError
+        """
+        return ports.source_of(port, self)
+
+    @property
+    def connections(self) -> dict[CacheEntry[Any], Any]:
+        """The inputs that have a source, with it, as `source_of` returns it. Cost O(items)."""
+        inputs = [port for subsystem in self._subsystems for port in ports.inputs_of(subsystem)]
+        found = {port: ports.source_of(port, self) for port in inputs}
+        return {port: source for port, source in found.items() if source is not None}
+
+    # ------------------------------------------------------------------ identity
 
     def is_same_system(self, other: object) -> bool:
         """Return whether it is the same System, here or where it was pickled."""

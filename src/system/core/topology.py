@@ -37,6 +37,7 @@ from stagecache.state.handles import (
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import CONTINUOUS
 from stagecache.system.declare.declaration import PlannedEntry, declared_attempt
+from stagecache.system.declare.ports import Feed, unconnected
 from stagecache.system.declare.subsystem import Subsystem
 from stagecache.system.saved.recipes import Recipes
 
@@ -71,12 +72,15 @@ def allocate_declared(contents: Contents, subsystems: Sequence[Subsystem]) -> li
         entry = declared.plan(handle)
         if entry is not None:
             _check_prerequisites(contents, entry)
+            if entry.check is not None:
+                entry.check(contents)
             planned[entry.handle] = entry
+    _require_connected(planned)
     ordered = _in_order(planned)
     recipes = Recipes()
     sources: dict[AbstractHandle, Sources] = {}
     for entry in ordered:
-        _set_stage(entry)
+        _set_stage(entry, planned)
         sources[entry.handle] = found = _sources_of(entry, sources)
         _check_sources(entry, found)
         what = declared_attempt(contents, entry.handle)
@@ -102,7 +106,7 @@ def declared_handles(
     for subsystem in subsystems:
         found += subsystem._wholes.values()
         for declared in subsystem.declarations.values():
-            handles = declared.items(subsystem)
+            handles = declared.known_items(subsystem)
             found += handles
             found += [
                 h._update
@@ -142,6 +146,16 @@ def _check_prerequisites(contents: Contents, entry: PlannedEntry) -> None:
         )
 
 
+def _require_connected(planned: dict[AbstractHandle, PlannedEntry]) -> None:
+    """Refuse prerequisites that are inputs without a source."""
+    without = {handle for handle, entry in planned.items() if entry.is_unconnected}
+    for entry in planned.values() if without else ():
+        for handle in entry.prerequisites:
+            if handle in without:
+                assert isinstance(handle, CacheEntry)
+                raise unconnected(handle, entry.handle)
+
+
 def _in_order(planned: dict[AbstractHandle, PlannedEntry]) -> list[PlannedEntry]:
     """Return the entries, each after its prerequisites."""
     sorter = TopologicalSorter(
@@ -163,7 +177,7 @@ def _in_order(planned: dict[AbstractHandle, PlannedEntry]) -> list[PlannedEntry]
         ) from None
 
 
-def _set_stage(entry: PlannedEntry) -> None:
+def _set_stage(entry: PlannedEntry, planned: dict[AbstractHandle, PlannedEntry]) -> None:
     """Set the stage from which on the entry can be computed."""
     handle = entry.handle
     lowest = max([entry.lowest, *map(_readable_from, entry.prerequisites)])
@@ -177,7 +191,7 @@ def _set_stage(entry: PlannedEntry) -> None:
         raise PrerequisiteStageError(
             f"{handle}: a prerequisite can be computed only later",
             f"prerequisites that depend on {handle.available_from} or an earlier stage",
-            f"{late[0]}, which depends on {late[0].available_from}",
+            f"{_with_source(late[0], planned)}, which depends on {late[0].available_from}",
             f"write available_from=Stage.{late[0].available_from.name}, or leave it out",
         )
     if handle.available_from > handle.computed_by:
@@ -187,6 +201,13 @@ def _set_stage(entry: PlannedEntry) -> None:
             f"some that can be read from {handle.available_from} on",
             f"write computed_by=Stage.{handle.available_from.name}, or leave computed_by out",
         )
+
+
+def _with_source(handle: AbstractHandle, planned: dict[AbstractHandle, PlannedEntry]) -> str:
+    """Return the name of a prerequisite; of an input, with what it is connected to."""
+    entry = planned.get(handle)
+    is_input = entry is not None and isinstance(entry.compute, Feed)
+    return f"{handle}, connected to {entry.prerequisites[0]}" if is_input and entry else str(handle)
 
 
 @frozen

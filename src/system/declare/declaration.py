@@ -59,6 +59,12 @@ class PlannedEntry:
     needed_by: Stage = Stage.INFINITY
     """The stage that uses its value in any case, also where that does not compute it."""
 
+    check: Callable[[Contents], None] | None = None
+    """Refuses its prerequisites, once all variables are allocated."""
+
+    is_unconnected: bool = False
+    """True for an input without a source, on which nothing may depend."""
+
 
 class AbstractDeclaration(Generic[H]):
     """An item, or a family of items, of a Subsystem class.
@@ -91,6 +97,9 @@ class AbstractDeclaration(Generic[H]):
 
     sized_at = Stage.MODEL
     """The stage whose realization decides how many numbers it has."""
+
+    instead = ""
+    """A hint for an assignment that is refused, with {0} for the handle; "" for the usual one."""
 
     source: Source
 
@@ -140,6 +149,10 @@ class AbstractDeclaration(Generic[H]):
         handle = self.bound(subsystem)
         assert isinstance(handle, AbstractHandle)
         return (handle,)
+
+    def known_items(self, subsystem: Any) -> Sequence[AbstractHandle]:
+        """Return the handles in a subsystem, and those of items that older topologies had."""
+        return self.items(subsystem)
 
     def allocate(self, contents: Contents, handle: Any) -> None:
         """Allocate the part that must exist before cache entries are allocated."""

@@ -252,7 +252,9 @@ class Subsystem:
                 f"{handle}: is a declared item, and cannot be {how}",
                 "a value for it in a State",
                 "an attribute of the model, which all States share",
-                self._hint(name, is_variable=declared is None or declared.is_variable),
+                self._hint(name, is_variable=declared is None or declared.is_variable)
+                if declared is None or not declared.instead
+                else declared.instead.format(handle),
             )
         if self._system is not None:
             self._system._require_idle(f"{self.name}.{name}")

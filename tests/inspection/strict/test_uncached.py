@@ -202,8 +202,8 @@ def test_what_hooks_store_is_not_computed() -> None:
 def test_wrong_arguments_are_refused_before_the_block() -> None:
     chain, state = model()
     with pytest.raises(WrongTypeError, match="not a State"):
-        uncached(chain)  # type: ignore[arg-type]
+        uncached(chain)  # type: ignore[call-overload]
     with pytest.raises(WrongTypeError, match="not an entry"):
-        uncached(state, chain.first)  # type: ignore[arg-type]
+        uncached(state, chain.first)  # type: ignore[call-overload]
     with pytest.raises(ForeignNodeError):
         uncached(state, model()[0].one)

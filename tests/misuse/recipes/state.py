@@ -77,7 +77,9 @@ def _items(name: str, key: str) -> Recipe:
         layout = part._layout
         handles = layout.discrete if key != "entry" else layout.entries
         kinds = {"discrete": DiscreteVariable, "auto": AutoUpdateVariable, "entry": CacheEntry}
-        index = next(i for i, h in enumerate(handles) if type(h) is kinds[key])
+        index = next(  # an input is computed when it is read, and here nothing reads it
+            i for i, h in enumerate(handles) if type(h) is kinds[key] and "push" not in str(h)
+        )
         assert indices
         return call(getattr(simbody, name), part, index).but(
             part=[Wrong("type", "a State", w.state), w.foreign.state]

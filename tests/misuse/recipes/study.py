@@ -100,6 +100,9 @@ RECIPES: Final[Recipes] = {
     "Trajectory.calc": lambda w: call(w.trajectory.calc, "cart.force").but(
         item=["nonsense", 3, None, w.foreign.cart.force]
     ),
+    "Trajectory.curve": lambda w: call(w.trajectory.curve, "cart.place").but(
+        item=["nonsense", "cart.doubled[0]", 3, None, w.foreign.cart.force]
+    ),
     "Trajectory.save": exported("save"),
     "Trajectory.to_parquet": exported("to_parquet"),
     "Trajectory.to_netcdf": exported("to_netcdf"),

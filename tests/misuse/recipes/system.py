@@ -29,6 +29,7 @@ from stagecache import (
     discrete,
     event_trigger,
     generalized_force,
+    input_port,
     inverse_mass_matrix,
     kinematics,
     load_state,
@@ -197,6 +198,19 @@ RECIPES: Final[Recipes] = {
     "System.report_events": lambda w: _report(w).but(
         cause=[3, None, "TRIGGERED"], events=[[3], [None], [_event(w)]]
     ),
+    "System.connect": lambda w: call(w.system.connect, w.cart.force, w.cart.push).but(
+        source=[Cart.force, w.cart, w.cart.springs, 3.0, lambda: 1.0, w.foreign.cart.force],
+        port=[Cart.push, w.cart.force, w.cart.stiffness, "cart.push", w.foreign.cart.push],
+    ),
+    "System.fix": lambda w: call(w.system.fix, w.cart.push, 1.0).but(
+        port=[Cart.push, w.cart.force, "cart.push", w.foreign.cart.push], value=["x", None, True]
+    ),
+    "System.disconnect": lambda w: call(w.system.disconnect, _connected(w)).but(
+        port=[Cart.push, w.cart.force, "cart.push", w.foreign.cart.push]
+    ),
+    "System.source_of": lambda w: call(w.system.source_of, w.cart.push).but(
+        port=[Cart.push, w.cart.force, "cart.push", w.foreign.cart.push]
+    ),
     "System.invalidate_topology_cache": lambda w: call(w.system.invalidate_topology_cache),
     "System.is_same_system": lambda w: call(w.system.is_same_system, w.system),
     "System.multiply_by_n": product("multiply_by_n", "nu"),
@@ -257,6 +271,9 @@ RECIPES: Final[Recipes] = {
             prerequisites=[3, "q", (Q, Q), [ALL, 3], type(ALL), "ALL"], equal=[3, "x"], version=3
         ),
         only=frozenset({"prerequisites", "equal", "version", "computed_by", "available_from"}),
+    ),
+    "input_port": lambda _: call(input_port, float, default=0.0).but(
+        kind=[3.0, "float", None, list[float]], default=["x", True], invalidates=Stage.MODEL
     ),
     "position_error": errors("position_error"),
     "velocity_error": errors("velocity_error"),
@@ -323,6 +340,12 @@ def _nothing_done(state: State) -> None:
 def _report(w: World) -> Call:
     state, events = _with_reporter(w)
     return call(w.system.report_events, state, EventCause.SCHEDULED, events)
+
+
+def _connected(w: World) -> Any:
+    if w.system.source_of(w.cart.push) is not w.cart.force:  # the world is that of an earlier call
+        w.system.connect(w.cart.force, w.cart.push)
+    return w.cart.push
 
 
 def _other_system() -> System:
