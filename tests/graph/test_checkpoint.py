@@ -137,9 +137,15 @@ def test_a_checkpoint_of_something_else_is_refused(kind: str) -> None:
     else:
         mark = "mark"
     graph["a"].set(7)
-    with pytest.raises(CheckpointError):
+    with pytest.raises(CheckpointError) as caught:
         graph.rollback(mark)
     assert graph["a"]() == 7
+    got = {
+        "released": "one that was released",
+        "given up": "one that was given up, by going back further",
+        "text": "an object of type str",
+    }
+    assert caught.value.got == got.get(kind, "one of another State or Graph")
 
 
 def test_a_checkpoint_cannot_be_pickled() -> None:

@@ -184,11 +184,40 @@ def iterate_traceback(error: BaseException) -> Iterator[object]:
 def test_a_deep_failure_that_nobody_reads_is_not_raised() -> None:
     """What a branch does not read may fail, however deep it is."""
     graph = Graph()
-    bad = graph.entry("bad", lambda: 1 // 0)
+    calls = []
+
+    def fail() -> int:
+        calls.append(1)
+        raise ZeroDivisionError
+
+    bad = graph.entry("bad", fail)
     below: Entry[int] = graph.entry("start", lambda b: 0, prerequisites=(bad,))
-    for i in range(3 * DEEPEST):
+    for i in range(1_000):
         below = graph.entry(f"e{i}", lambda x, b: x() + 1, prerequisites=(below, bad))
-    assert below() == 3 * DEEPEST
+    assert below() == 1_000
+    assert calls == [1]
+
+
+def test_a_deep_entry_does_not_wait_for_what_it_does_not_read() -> None:
+    graph = Graph()
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait() -> int:
+        begun.set()
+        assert go_on.wait(TIMEOUT)
+        return 1
+
+    slow = graph.entry("slow", wait)
+    below: Entry[int] = graph.entry("start", lambda slow: 0, prerequisites=(slow,))
+    for i in range(3 * DEEPEST):
+        below = graph.entry(f"e{i}", lambda below: below() + 1, prerequisites=(below,))
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(slow)
+        assert begun.wait(TIMEOUT)
+        assert below() == 3 * DEEPEST
+        assert not future.done()
+        go_on.set()
+        assert future.result(TIMEOUT) == 1
 
 
 def test_a_deep_failure_that_is_handled_is_not_raised() -> None:
@@ -203,6 +232,7 @@ def test_a_deep_failure_that_is_handled_is_not_raised() -> None:
     for i in range(3 * DEEPEST):
         below = graph.entry(f"e{i}", careful, prerequisites=(below,))
     assert below() == 3 * DEEPEST - 1
+    assert graph.statistics.valid_entries == 3 * DEEPEST  # all that have a value
 
 
 def test_an_interrupt_in_a_deep_chain_leaves_nothing_behind() -> None:
@@ -231,6 +261,7 @@ def test_an_entry_that_never_stays_valid_is_computed_once_for_each_read(length: 
         return len(calls)
 
     entries = chain(graph, length, restless)
+    graph.entry("another", lambda: 0)()  # which is valid
     for reads in (1, 2, 3):
         assert entries[-1]() == reads + length - 1
         assert len(calls) == reads
