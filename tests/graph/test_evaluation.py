@@ -116,6 +116,7 @@ def test_an_entry_that_reads_itself_is_a_cycle() -> None:
     with pytest.raises(CycleError) as caught:
         entry()
     assert caught.value.path == ("entry", "entry")
+    assert str(caught.value).startswith("cache entry 'entry': ")
     assert not entry.is_valid()
 
 
@@ -129,6 +130,7 @@ def test_a_cycle_through_an_undeclared_read_names_its_path(length: int) -> None:
     with pytest.raises(CycleError) as caught:
         last()
     assert caught.value.path == (*[f"e{i}" for i in reversed(range(length))], f"e{length - 1}")
+    assert f"cache entry 'e{length - 1}'" in str(caught.value)
     closing = False
     assert last() == length - 1, "the cycle left nothing behind"
 
@@ -523,7 +525,12 @@ def test_a_cycle_across_graphs_and_threads_is_an_error_and_no_deadlock(graphs: i
 
     for i in range(graphs):
         graph = Graph(f"graph {i}")
+        for j in range(3 * (i == 0)):
+            graph.variable(f"before{j}", 0)
         entries.append(graph.entry(f"e{i}", partial(compute, i)))
+        below = entries[-1]
+        for j in range(3):  # whose numbers are those of entries of the other graph
+            below = graph.entry(f"below{j}", lambda above: above(), prerequisites=(below,))
     errors = [r for r in run_together(*map(or_cycle, entries)) if isinstance(r, CycleError)]
     assert errors
     for error in errors:

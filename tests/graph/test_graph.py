@@ -17,8 +17,10 @@ from stagecache import (
     Variable,
 )
 from stagecache.errors import (
+    DuplicateNameError,
     ForeignNodeError,
     InvalidNameError,
+    NodeInUseError,
     RemovedNodeError,
     UnknownNodeError,
     WrongTypeError,
@@ -53,6 +55,56 @@ def make_diamond() -> Diamond:
     right = graph.entry("right", counts[1], prerequisites=(head,))
     tail = graph.entry("tail", counts[2], prerequisites=(left, right))
     return graph, head, [left, right, tail], counts
+
+
+def test_its_view_and_its_table_say_of_each_node_how_it_is() -> None:
+    graph, head, [left, right, _], _ = make_diamond()
+    left()
+    right()
+    head.set(2)
+    left()
+    nodes = [(n.path, n.kind, n.value, n.version, str(n.status)) for n in graph.view.nodes]
+    assert nodes == [
+        ("head", "variable", "2", 2, "value"),
+        ("left", "entry", "3", 2, "valid"),
+        ("right", "entry", "", 1, "stale"),
+        ("tail", "entry", "", 0, "not computed"),
+    ]
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", graph._repr_html_())
+    shown = [re.sub(r"<span.*?</span> ", "", cell) for cell in cells]
+    assert shown == [
+        *("head", "variable", "2", "version 2"),
+        *("left", "entry", "3", "valid"),
+        *("right", "entry", "", "stale"),
+        *("tail", "entry", "", "not computed"),
+    ]
+
+
+def test_a_name_that_is_taken_or_not_a_name_is_refused() -> None:
+    graph, *_ = make_diamond()
+    names: list[tuple[Any, type[Exception]]] = [
+        ("head", DuplicateNameError),
+        ("tail", DuplicateNameError),
+        ("", InvalidNameError),
+        (5, InvalidNameError),
+    ]
+    for name, error in names:
+        with pytest.raises(error):
+            graph.variable(name, 1)
+        with pytest.raises(error):
+            graph.entry(name, lambda: 1)
+    assert [node.name for node in graph] == ["head", "left", "right", "tail"]
+
+
+def test_a_node_that_is_needed_or_being_computed_is_not_removed() -> None:
+    graph, head, [left, right, tail], _ = make_diamond()
+    with pytest.raises(NodeInUseError, match="'tail'"):
+        graph.remove(left, right)
+    itself: Entry[None] = graph.entry("itself", lambda: graph.remove(itself))
+    with pytest.raises(NodeInUseError, match="its computation"):
+        itself()
+    graph.remove(head, tail, left, itself, right)
+    assert list(graph) == []
 
 
 def test_a_node_is_neither_true_nor_false() -> None:

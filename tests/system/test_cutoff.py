@@ -158,6 +158,7 @@ def test_an_entry_presumed_computed_below_an_equal_value_counts_as_a_change() ->
     )
     realize(state, Stage.INSTANCE)
     for value in (1, 3, 5):
+        assert odd(state) == 1
         number.set(state, value)
         filled.set(state, value)
         realize(state, Stage.TIME)
