@@ -70,7 +70,9 @@ def test_its_view_and_its_table_say_of_each_node_how_it_is() -> None:
         ("right", "entry", "", 1, "stale"),
         ("tail", "entry", "", 0, "not computed"),
     ]
-    cells = re.findall(r"<td[^>]*>(.*?)</td>", graph._repr_html_())
+    html = graph._repr_html_()
+    assert "</b> &#x27;diamond&#x27;: 1 variables, 1 of 3 entries valid</p>" in html
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", html)
     shown = [re.sub(r"<span.*?</span> ", "", cell) for cell in cells]
     assert shown == [
         *("head", "variable", "2", "version 2"),
