@@ -294,3 +294,12 @@ def test_exactly_what_is_read_and_not_declared_is_told(data: st.DataObject) -> N
                     node()
                 break
             node()
+
+
+def test_an_entry_that_is_declared_in_the_block_is_watched_from_the_beginning() -> None:
+    graph = Graph()
+    a, b = graph.variable("a", 1), graph.variable("b", 2)
+    with graph.strict():
+        entry = graph.entry("entry", lambda a: a() + b(), prerequisites=(a,))
+        with pytest.raises(UndeclaredPrerequisiteError):
+            entry()
