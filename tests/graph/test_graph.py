@@ -16,6 +16,7 @@ from stagecache import (
     Graph,
     Variable,
 )
+from stagecache.display.html import MOST_ROWS
 from stagecache.errors import (
     DuplicateNameError,
     ForeignNodeError,
@@ -80,6 +81,40 @@ def test_its_view_and_its_table_say_of_each_node_how_it_is() -> None:
         *("right", "entry", "", "stale"),
         *("tail", "entry", "", "not computed"),
     ]
+
+
+def test_of_many_nodes_the_first_are_shown_and_the_others_counted() -> None:
+    graph = Graph()
+    for i in range(MOST_ROWS + 3):
+        graph.variable(f"v{i}", i)
+    html = graph._repr_html_()
+    assert f"v{MOST_ROWS - 1}</td>" in html
+    assert f"v{MOST_ROWS}</td>" not in html
+    assert "and 3 more nodes" in html
+
+
+@pytest.mark.parametrize(("count", "hint"), [(12, "use one of 'v0', "), (13, "iterate over")])
+def test_an_unknown_name_is_answered_by_all_names_if_they_are_few(count: int, hint: str) -> None:
+    graph = Graph()
+    for i in range(count):
+        graph.variable(f"v{i}", i)
+    with pytest.raises(UnknownNodeError) as caught:
+        graph["quite another"]
+    assert caught.value.hint.startswith(hint)
+
+
+def test_handles_look_into_the_store_after_each_change_of_the_nodes() -> None:
+    """Else each read of a valid entry would take the long way."""
+    graph = Graph()
+    handles = graph._handles
+    mark = graph.checkpoint()
+    for change in (
+        lambda: graph.variable("a", 1),
+        lambda: graph.remove(graph["a"]),
+        lambda: graph.rollback(mark),
+    ):
+        change()
+        assert handles.visible is handles.store
 
 
 def test_a_name_that_is_taken_or_not_a_name_is_refused() -> None:
@@ -538,8 +573,10 @@ def test_a_name_or_a_function_alone_declares_nothing() -> None:
     graph = Graph()
     with pytest.raises(WrongTypeError, match="cannot be called"):
         graph.entry("entry", None)  # type: ignore[call-overload]
-    with pytest.raises(InvalidNameError):
-        graph.entry(None, lambda: 1)  # type: ignore[call-overload]
+    for name, hint in ((None, "write graph.entry(name"), (abs, "write the decorator with")):
+        with pytest.raises(InvalidNameError) as caught:
+            graph.entry(name, lambda: 1)  # type: ignore[call-overload]
+        assert caught.value.hint.startswith(hint)
     assert len(graph) == 0
     assert graph.entry()(lambda: 1).name == "<lambda>"
 
