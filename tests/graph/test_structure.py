@@ -235,16 +235,22 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
     v, e = add_chain(structure, 1)
     w = structure.add("w", VARIABLE)
     structure.connect(w, v)
+    gone = structure.add("gone", STAGE)
+    structure.remove(gone)
     before = (list(structure), list(structure.prerequisites), structure.num_groups)
-    for unknown in (len(structure), 17):
+    for unknown in (gone, 17):
         with pytest.raises(UnknownNodeError):
             structure.add("x", ENTRY, (unknown,))
+        with pytest.raises(UnknownNodeError):
+            structure.add("x", ENTRY, (v,), computed_by=unknown)
     with pytest.raises(UnknownNodeError):
         structure.add("x", ENTRY, (-1,))
     with pytest.raises(UnknownNodeError):
         structure.remove(17)
-    with pytest.raises(DuplicatePrerequisiteError, match="'v'"):
-        structure.add("x", ENTRY, (v, e, v))
+    for twice in ((v, e, v), (v, v)):
+        with pytest.raises(DuplicatePrerequisiteError) as caught:
+            structure.add("x", ENTRY, twice)
+        assert caught.value.got == "'v' repeatedly"
     with pytest.raises(NodeKindError, match="starts without prerequisites"):
         structure.add("x", VARIABLE, (v,))
     with pytest.raises(NodeKindError, match="'e0'"):
@@ -294,6 +300,9 @@ def test_a_reserved_number_is_given_to_who_asks_for_it_and_to_nobody_else() -> N
     assert structure.add("next", VARIABLE, reserved=5) == 5
     assert list(structure) == [0, 2, 4, 5]
     check_structure(structure)
+    empty = Structure()
+    empty.reserve(2)
+    assert empty.add("first", VARIABLE, reserved=0) == 0
 
 
 @pytest.mark.parametrize(
