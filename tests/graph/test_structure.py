@@ -259,8 +259,11 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
         structure.connect(v, e)
     with pytest.raises(DuplicatePrerequisiteError, match="'v'"):
         structure.connect(w, v)
-    with pytest.raises(UnknownNodeError):
-        structure.connect(w, 17)
+    for unknown in (gone, 17):
+        with pytest.raises(UnknownNodeError):
+            structure.connect(w, unknown)
+        with pytest.raises(UnknownNodeError):
+            structure.connect(unknown, w)
     with pytest.raises(UnknownNodeError):
         structure.disconnect(v, w)
     with pytest.raises(UnknownNodeError):
