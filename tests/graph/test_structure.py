@@ -264,8 +264,9 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
             structure.connect(w, unknown)
         with pytest.raises(UnknownNodeError):
             structure.connect(unknown, w)
-    with pytest.raises(UnknownNodeError):
-        structure.disconnect(v, w)
+    for node, prerequisite in ((v, w), (e, v), (w, gone), (w, 17)):
+        with pytest.raises(UnknownNodeError):
+            structure.disconnect(node, prerequisite)
     with pytest.raises(UnknownNodeError):
         structure.disconnect(17, v)
     with pytest.raises(InvalidNameError):
@@ -341,7 +342,9 @@ def test_a_sound_structure_is_left_as_it_is_when_it_is_mended() -> None:
     )
     presumed = structure.add("p", ENTRY, (a,), stage)
     compared = structure.add("c", ENTRY, (a, b), is_compared=True)
-    structure.add("d", ENTRY, (compared, presumed))
+    below = structure.add("d", ENTRY, (compared, presumed))
+    beside = structure.add("h", ENTRY, (a, b))
+    structure.add("i", ENTRY, (beside, presumed))
     gone = structure.add("g", ENTRY, (compared,), stage)
     structure.remove(gone)
     presumable, group_of = dict(structure.presumable), structure.group_of.copy()
@@ -352,4 +355,26 @@ def test_a_sound_structure_is_left_as_it_is_when_it_is_mended() -> None:
     for key, computed_by, other in [("p2", stage, presumed), ("c2", NEVER, compared)]:
         again = structure.add(key, ENTRY, tuple(structure.prerequisites[other]), computed_by)
         assert structure.group_of[again] == structure.group_of[other]
+    again = structure.add("d2", ENTRY, (presumed, compared))
+    assert structure.group_of[again] == structure.group_of[below]
+    check_structure(structure)
+
+
+def test_nothing_is_compared_that_a_removal_has_left_when_it_was_cut_short() -> None:
+    structure = Structure()
+    a = structure.add("a", VARIABLE)
+    compared = structure.add("c", ENTRY, (a,), is_compared=True)
+    structure.keys[compared] = None  # the first step
+    structure.mend()
+    assert structure.compared == set()
+    check_structure(structure)
+
+
+def test_what_is_above_anyway_founds_no_other_group_below_a_compared_entry() -> None:
+    structure = Structure()
+    a, b = structure.add("a", VARIABLE), structure.add("b", VARIABLE)
+    compared = structure.add("c", ENTRY, (a,), is_compared=True)
+    below = structure.add("d", ENTRY, (compared, b))
+    lower = structure.add("e", ENTRY, (below, b))
+    assert structure.group_of[lower] == structure.group_of[below]
     check_structure(structure)
