@@ -211,6 +211,7 @@ def test_a_removed_cut_leaves_its_number_to_an_entry_that_is_not_compared() -> N
     odd = graph.entry("odd", parity, prerequisites=(number,), equal=True)
     odd()
     graph.remove(odd)
+    assert graph._structure.compared == set()
     counted = Counted(copied)
     plain = graph.entry("plain", parity, prerequisites=(number,))
     below = graph.entry("below", counted, prerequisites=(plain,))

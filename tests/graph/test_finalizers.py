@@ -14,6 +14,7 @@ import pytest
 
 from stagecache import Graph
 from stagecache.errors import NodeInUseError, StagecacheError
+from stagecache.graph.checkpoint import snapshot_of
 from tests.graph.check_structure import check_store
 from tests.graph.test_interrupts import OPERATIONS, check, expected, prepared, read_all
 from tests.interrupting import collections, plain_only, visits
@@ -122,6 +123,24 @@ def test_a_use_of_a_graph_whose_nodes_are_being_changed_says_what_to_do(
     assert {error.hint for error in refused} == {
         "let the finalizer note what to do, and do it after the operation"
     }
+
+
+def test_a_finalizer_of_what_a_completed_rollback_drops_may_use_the_graph() -> None:
+    graph = Graph()
+    variable, other = graph.variable("variable", object()), graph.variable("other", 5)
+    found = []
+
+    class Telling:
+        def __del__(self) -> None:
+            found.append(other())
+
+    mark = graph.checkpoint()
+    variable.set(Telling())
+    handles = graph._handles
+    handles._unfinished = snapshot_of(mark, handles.checkpoints)  # as if it had been cut short
+    handles.is_torn = True
+    assert len(graph) == 2
+    assert found == [5]
 
 
 @pytest.mark.parametrize("act", ACTS)

@@ -103,6 +103,13 @@ def test_an_unknown_name_is_answered_by_all_names_if_they_are_few(count: int, hi
     assert caught.value.hint.startswith(hint)
 
 
+def test_a_trace_may_keep_no_events() -> None:
+    graph, head, *_ = make_diamond()
+    with graph.trace(most=0) as trace:
+        head.set(2)
+    assert list(trace.events) == []
+
+
 def test_handles_look_into_the_store_after_each_change_of_the_nodes() -> None:
     """Else each read of a valid entry would take the long way."""
     graph = Graph()
