@@ -98,6 +98,17 @@ def test_what_a_finalizer_does_in_the_middle_leaves_nothing_stale(operation: str
                 raise
 
 
+@plain_only
+def test_what_a_finalizer_reads_in_the_middle_of_an_observed_write_is_stale_after_it() -> None:
+    def observed() -> Graph:
+        graph = prepared("read")
+        graph.trace().__enter__()
+        return graph
+
+    for graph, _ in visits(observed, OPERATIONS["write"], partial(unless_refused, read), every=2):
+        read_all(graph)
+
+
 def torn(history: str) -> Graph:
     """A graph that the next operation mends."""
     graph = prepared(history)
