@@ -72,6 +72,12 @@ def test_its_view_and_its_table_say_of_each_node_how_it_is() -> None:
         ("right", "entry", "", 1, "stale"),
         ("tail", "entry", "", 0, "not computed"),
     ]
+    assert [repr(node) for node in graph] == [
+        "Variable('head', version 2, value 2)",
+        "Entry('left', version 2, valid)",
+        "Entry('right', version 1, stale)",
+        "Entry('tail', version 0, not computed)",
+    ]
     html = graph._repr_html_()
     assert "</b> &#x27;diamond&#x27;: 1 variables, 1 of 3 entries valid</p>" in html
     cells = re.findall(r"<td[^>]*>(.*?)</td>", html)
@@ -629,7 +635,12 @@ def test_what_is_given_in_place_of_a_node_is_answered_by_the_way_to_it(
 
 @pytest.mark.parametrize(
     ("count", "hint"),
-    [(3, "use one of 'n0', 'n1', 'n2'"), (12, "use one of 'n0', "), (13, "iterate"), (100, "iterate")],
+    [
+        (3, "use one of 'n0', 'n1', 'n2'"),
+        (12, "use one of 'n0', "),
+        (13, "iterate"),
+        (100, "iterate"),
+    ],
 )
 def test_the_error_of_an_unknown_name_lists_few_names_and_none_of_many(
     count: int, hint: str
