@@ -98,6 +98,17 @@ def test_what_a_finalizer_does_in_the_middle_leaves_nothing_stale(operation: str
                 raise
 
 
+@plain_only
+def test_what_a_finalizer_reads_in_the_middle_of_an_observed_write_is_stale_after_it() -> None:
+    def observed() -> Graph:
+        graph = prepared("read")
+        graph.trace().__enter__()
+        return graph
+
+    for graph, _ in visits(observed, OPERATIONS["write"], partial(unless_refused, read), every=2):
+        read_all(graph)
+
+
 def torn(history: str) -> Graph:
     """A graph that the next operation mends."""
     graph = prepared(history)
@@ -125,7 +136,8 @@ def test_a_use_of_a_graph_whose_nodes_are_being_changed_says_what_to_do(
     }
 
 
-def test_a_finalizer_of_what_a_completed_rollback_drops_may_use_the_graph() -> None:
+@pytest.mark.parametrize("is_cut_short", [False, True])
+def test_a_finalizer_of_what_a_rollback_drops_may_use_the_graph(is_cut_short: bool) -> None:
     graph = Graph()
     variable, other = graph.variable("variable", object()), graph.variable("other", 5)
     found = []
@@ -135,12 +147,18 @@ def test_a_finalizer_of_what_a_completed_rollback_drops_may_use_the_graph() -> N
             found.append(other())
 
     mark = graph.checkpoint()
+    graph.variable("new", Telling())
+    later = graph.checkpoint()
     variable.set(Telling())
     handles = graph._handles
-    handles._unfinished = snapshot_of(mark, handles.checkpoints)  # as if it had been cut short
-    handles.is_torn = True
+    if is_cut_short:
+        handles._unfinished = snapshot_of(mark, handles.checkpoints)
+        handles.is_torn = True
+    else:
+        graph.rollback(mark)
     assert len(graph) == 2
-    assert found == [5]
+    assert found == [5, 5]
+    assert later.is_released
 
 
 @pytest.mark.parametrize("act", ACTS)

@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from stagecache.errors import CycleError, NodeInUseError, NodeKindError
+from stagecache.errors import CycleError, NodeInUseError, NodeKindError, UnknownNodeError
 from stagecache.graph import (
     NodeKind,
     Store,
@@ -454,3 +454,128 @@ def test_a_copy_while_a_stage_is_closed_or_opened_is_of_the_time_after_it(is_ope
     assert not twin.is_torn
     assert twin.is_valid(e) == is_open
     check_store(twin)
+
+
+@pytest.mark.parametrize(
+    ("change", "versions"),
+    [
+        (lambda store, v, w: store.connect(w, v), (1, 2)),
+        (lambda store, v, w: store.write_all([v, w]), (2, 2)),
+        (lambda store, v, w: store.write_all([w]), (1, 2)),
+        (lambda store, v, w: store.write_again([w]), (1, 2)),
+        (lambda store, v, w: store.touch_all([w]), (1, 1)),
+        (lambda store, v, w: store.touch_all([v, w]), (1, 1)),
+    ],
+)
+def test_a_change_of_a_source_makes_stale_what_is_below_and_raises_its_version_by_one(
+    change: Callable[[Store, int, int], object], versions: tuple[int, int]
+) -> None:
+    store = Store()
+    v, w = store.add("v", VARIABLE), store.add("w", VARIABLE)
+    entry = store.add("e", ENTRY, (w,))
+    store.clock = 7
+    store.mark_valid(entry)
+    change(store, v, w)
+    assert not store.is_valid(entry)
+    assert store.clock > 7
+    assert (store.versions[v], store.versions[w]) == versions
+    check_store(store)
+
+
+def test_a_connection_that_ends_is_a_change_and_one_that_is_not_there_is_refused() -> None:
+    store = Store()
+    v, w = store.add("v", VARIABLE), store.add("w", VARIABLE)
+    entry = store.add("e", ENTRY, (w,))
+    store.connect(w, v)
+    store.mark_valid(entry)
+    store.disconnect(w, v)
+    assert not store.is_valid(entry)
+    with pytest.raises(UnknownNodeError):
+        store.disconnect(w, v)
+    assert store.versions[w] == 3
+    check_store(store)
+
+
+def test_an_entry_with_a_first_value_was_not_computed() -> None:
+    store = Store()
+    entry = store.add("e", ENTRY, value=5)
+    assert not store.was_computed(entry)
+    store.mark_valid(entry)
+    assert store.was_computed(entry)
+
+
+def test_an_entry_has_version_1_when_it_is_first_computed_also_after_a_rollback() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    entry = store.add("e", ENTRY, (v,))
+    journal = checkpoint(store)
+    store.write(v)
+    restore(store, journal)
+    store.mark_valid(entry)
+    assert store.versions[entry] == 1
+    store.write(v)
+    assert store.versions[v] == 3
+
+
+def test_a_mark_of_a_compared_entry_is_a_change_of_its_own() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    compared = store.add("c", ENTRY, (v,), is_compared=True)
+    plain = store.add("p", ENTRY, (v,))
+    for entry, step in ((plain, 0), (compared, 1), (compared, 1)):
+        clock, computations = store.clock, store.computations
+        store.mark_valid(entry)
+        assert store.clock == store.marks[entry] == clock + step
+        assert store.computations != computations
+    assert store.changed == {compared: store.clock}
+
+
+@pytest.mark.parametrize("is_stale", [False, True])
+@pytest.mark.parametrize("is_far", [False, True])
+def test_a_mark_gives_up_stale_values_above_it_and_no_others(is_stale: bool, is_far: bool) -> None:
+    store = Store()
+    v, w = store.add("v", VARIABLE), store.add("w", VARIABLE)
+    compared = store.add("c", ENTRY, (v,), is_compared=True)
+    entry = store.add("b", ENTRY, (compared, w))
+    if is_far:
+        entry = store.add("f", ENTRY, (entry, store.add("x", VARIABLE)))
+    for _ in range(1 + is_stale):
+        store.marks[compared] = store.clock  # as if it was computed
+        store.make_live(store.group_of[compared])
+        store.write(v)
+    if not is_stale:
+        store.marks[compared] = store.clock
+    journal = checkpoint(store)
+    mark = store.marks[compared]
+    store.mark_valid(entry)
+    assert (store.marks[compared] < 0) == is_stale
+    restore(store, journal)
+    assert store.marks[compared] == mark
+
+
+CUT_SHORT: dict[str, Callable[[Store], object]] = {
+    "add": lambda store: store.add("new", ENTRY, (0, 1)),
+    "remove": lambda store: store.remove(3),
+    "connect": lambda store: store.connect(2, 0),
+    "disconnect": lambda store: store.disconnect(1, 0),
+}
+
+
+@plain_only
+@pytest.mark.parametrize("change", CUT_SHORT)
+def test_a_change_of_the_nodes_that_is_cut_short_leaves_nothing_that_cannot_be_mended(
+    change: str,
+) -> None:
+    for at in count():
+        store = Store()
+        for name in "uvw":
+            store.add(name, VARIABLE)
+        store.connect(1, 0)
+        for _ in range(2):
+            store.mark_valid(store.add("e", ENTRY, (1, 2)))
+        place = struck_at(at, partial(CUT_SHORT[change], store), KeyboardInterrupt)
+        check_store(store)
+        store.mark_valid(store.add("after", ENTRY, (0, 2)))
+        check_store(store)
+        if not place:
+            break

@@ -378,3 +378,21 @@ def test_what_is_above_anyway_founds_no_other_group_below_a_compared_entry() -> 
     lower = structure.add("e", ENTRY, (below, b))
     assert structure.group_of[lower] == structure.group_of[below]
     check_structure(structure)
+
+
+def test_what_is_below_a_compared_entry_shares_no_group_with_what_is_below_another_like_it() -> (
+    None
+):
+    structure = Structure()
+    a, b = structure.add("a", VARIABLE), structure.add("b", VARIABLE)
+    above = structure.add("above", ENTRY, (a,), is_compared=True)
+    compared = structure.add("compared", ENTRY, (above,), is_compared=True)
+    plain = structure.add("plain", ENTRY, (above,))
+    assert structure.group_of[plain] == structure.group_of[compared]
+    tips = [structure.add("tip", ENTRY, (b, each)) for each in (compared, plain)]
+    assert structure.group_of[tips[0]] != structure.group_of[tips[1]]
+    check_structure(structure)
+
+
+def test_a_kind_of_node_is_named_in_words() -> None:
+    assert [str(kind) for kind in NodeKind] == ["variable", "stage", "cache entry"]

@@ -180,7 +180,7 @@ def test_a_handler_is_observed_once_and_other_observers_stay() -> None:
         assert len(state._contents.observers) == 1
         system.handle_events(state, EventCause.TRIGGERED, events)
     assert observers == [2, 1]
-    assert state._contents.observers == ()
+    assert not state._contents.observers
 
 
 def test_impact_tells_hooks_apart_from_entries() -> None:
