@@ -12,7 +12,7 @@ from stagecache.graph import (
     Store,
 )
 from stagecache.graph.rollback import checkpoint, restore
-from stagecache.graph.store import CLOSED
+from stagecache.graph.store import CLOSED, COMPUTING
 from tests.graph.check_structure import check_store
 from tests.interrupting import ignore_lost_strikes, plain_only, struck_at
 
@@ -579,3 +579,32 @@ def test_a_change_of_the_nodes_that_is_cut_short_leaves_nothing_that_cannot_be_m
         check_store(store)
         if not place:
             break
+
+
+def test_what_is_void_leaves_what_is_below_valid_and_comes_back_by_a_rollback() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    entry = store.add("e", ENTRY, (v,))
+    below = store.add("b", ENTRY, (entry,))
+    for each in (entry, below):
+        store.mark_valid(each)
+    store.void(entry)
+    assert (store.is_valid(entry), store.is_valid(below)) == (False, True)
+    store.mark_valid(entry)
+    journal = checkpoint(store)
+    store.void(entry)
+    restore(store, journal)
+    assert store.is_valid(entry)
+    store.marks[entry] = COMPUTING
+    store.void(entry)
+    assert store.marks[entry] == COMPUTING
+
+
+def test_an_invalidation_of_everything_is_a_change() -> None:
+    store = Store()
+    entry = store.add("e", ENTRY, (store.add("v", VARIABLE),))
+    store.clock = 7
+    store.mark_valid(entry)
+    store.invalidate_all()
+    assert not store.is_valid(entry)
+    assert store.clock == 8
