@@ -323,6 +323,8 @@ def test_a_deep_diamond_ladder_computes_each_entry_once() -> None:
         left, right = add(f"l{i}", left, right), add(f"r{i}", right, left)
     assert left() == 201
     assert len(calls) == len(set(calls))
+    graph["left"].invalidate()  # type: ignore[union-attr]  # an entry
+    assert not left.is_valid()
 
 
 # ---------------------------------------------------------------------- threads

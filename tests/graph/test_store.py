@@ -393,6 +393,7 @@ def test_what_is_refused_leaves_nothing_to_mend() -> None:
     refused: list[tuple[type[Exception], Callable[[], object]]] = [
         (NodeKindError, lambda: store.add("w", NodeKind.VARIABLE, (v,))),
         (NodeInUseError, lambda: store.remove(v)),
+        (UnknownNodeError, lambda: store.remove(17)),
         (NodeKindError, lambda: store.connect(e, v)),
         (CycleError, lambda: store.connect(stage, stage)),
         (NodeKindError, lambda: store.close(v)),
@@ -608,3 +609,36 @@ def test_an_invalidation_of_everything_is_a_change() -> None:
     store.invalidate_all()
     assert not store.is_valid(entry)
     assert store.clock == 8
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "is_void", "is_change"),
+    [
+        ("compared", "valid", False, True),
+        ("compared", "stale", True, False),
+        ("compared", "computing", False, True),
+        ("below", "valid", False, False),
+        ("below", "stale", True, False),
+        ("plain", "valid", False, False),
+        ("plain", "stale", False, False),
+    ],
+)
+def test_a_value_stored_by_hand_is_a_change_or_leaves_an_entry_that_may_be_cut_off_stale(
+    kind: str, status: str, is_void: bool, is_change: bool
+) -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    compared = store.add("c", ENTRY, (v,), is_compared=True)
+    below = store.add("b", ENTRY, (compared,))
+    plain = store.add("p", ENTRY, (v,))
+    entry = {"compared": compared, "below": below, "plain": plain}[kind]
+    store.make_live(store.group_of[entry])
+    store.write(v)
+    clock = store.clock = 7
+    store.gates[store.group_of[entry]] = clock
+    mark = {"valid": clock, "stale": clock - 1, "computing": COMPUTING}[status]
+    store.marks[entry] = mark
+    store.renounce(entry)
+    assert store.marks[entry] == (~clock if is_void else mark)
+    assert store.clock == clock + is_change
+    assert store.changed == ({entry: clock + 1} if is_change else {})

@@ -6,6 +6,8 @@ import pytest
 
 from stagecache import (
     EventCause,
+    PeriodicEventHandler,
+    PeriodicEventReporter,
     Stage,
     State,
     Subsystem,
@@ -157,6 +159,16 @@ def test_a_handler_is_recorded_when_it_runs() -> None:
     reads, writes = hook_edges(state.graph, "living.switch_on")
     assert writes == {"living.heats"}
     assert "living.cold" in reads
+
+
+def test_handlers_and_reporters_are_told_apart() -> None:
+    system = System(Sized())
+    system.add_event_handler(PeriodicEventHandler(1.0, lambda state: None))
+    system.add_event_reporter(PeriodicEventReporter(1.0, lambda state: None))
+    hooks = [node for node in system.new_state().graph.nodes if node.kind == "hook"]
+    assert sorted(node.variant for node in hooks) == ["handler", "realize", "reporter"]
+    for node in hooks:
+        assert node.variant == "realize" or node.path.startswith(f"{node.variant} ")
 
 
 def test_a_handler_is_observed_once_and_other_observers_stay() -> None:
