@@ -46,6 +46,7 @@ from stagecache.errors import (
 from stagecache.system import (
     DefaultSystemSubsystem,
 )
+from stagecache.system.core.topology import collection_paused
 from tests.system.models import Crane, Joint, Noting, Springs
 
 
@@ -827,6 +828,9 @@ def test_the_collection_of_garbage_is_as_before_when_the_topology_is_realized(
     was_enabled = gc.isenabled()
     try:
         (gc.enable if is_enabled else gc.disable)()
+        with collection_paused():
+            assert not gc.isenabled()
+        assert gc.isenabled() is is_enabled
         System(Pump()).realize_topology()
         assert gc.isenabled() is is_enabled
     finally:
