@@ -92,7 +92,7 @@ def nodes_changed(store: Store, entry: int, since: int, *, cuts: bool = True) ->
                 if cuts and above in structure.compared:
                     next_threshold = _threshold(store, above, threshold)
                     replaced = _replaced(store, above)
-                    if next_threshold == threshold and replaced > threshold:
+                    if replaced > threshold:
                         found[above] = NodeChange(replaced, above, way_down(below, node))
                 if next_threshold >= 0:
                     below[above] = node

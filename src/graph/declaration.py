@@ -122,7 +122,7 @@ def check_equal(equal: Equality, what: object) -> Callable[[Any, Any], Any] | No
         )
     check_returns(equal, f"equal= of {what}")
     try:
-        signature(equal).bind(0, 0)
+        signature(equal).bind(None, None)
     except ValueError:
         return equal  # some builtins do not tell
     except TypeError as error:

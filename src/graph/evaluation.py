@@ -233,7 +233,7 @@ class Evaluator:
                 let_go(before, computed)
                 return value
         except BaseException:
-            if node in running and running[node] == me:
+            if running.get(node) == me:
                 if marks[node] <= COMPUTING:
                     marks[node] = ~store.clock
                 del running[node]

@@ -425,7 +425,7 @@ class Graph:
             rows.append((name, node.kind, node.value, status(shown)))
         about = repr(self).removeprefix("Graph(").removesuffix(")")
         heads = ("node", "kind", "value", "status")
-        nodes = table(heads, rows, texts=4, more=len(self) - len(rows), what="nodes")
+        nodes = table(heads, rows, texts=len(heads), more=len(self) - len(rows), what="nodes")
         return output(heading("Graph", about), nodes)
 
     # ------------------------------------------------------------------ copying

@@ -109,8 +109,8 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
 
     @property
     def name(self) -> str:
-        """Name given at the allocation; by default its kind and index."""
-        return self._name or f"{self._kind()} {self.index}"
+        """Name given at the allocation; by default its kind and index, or "q" for all q."""
+        return self._name or self._unnamed()
 
     def __call__(self, state: AnyState) -> Any:
         """Return the value."""
@@ -129,6 +129,9 @@ class AbstractHandle:  # no ABC: a compiled class must not have a metaclass
 
     def _kind(self) -> str:
         raise NotImplementedError
+
+    def _unnamed(self) -> str:
+        return f"{self._kind()} {self.index}"
 
     def __str__(self) -> str:
         if self._owner is not None:
@@ -366,16 +369,10 @@ class AbstractContinuousVariable(AbstractHandle):
         return declared if len(declared) == count else ()
 
     def _kind(self) -> str:
-        return self.kind if self.slot < 0 else f"{self.kind} block"
+        return f"{self.kind} block"
 
-    def __str__(self) -> str:
-        if self.slot < 0 and not self._name and self._owner is None:
-            return (
-                self.kind
-                if self.subsystem is None
-                else f"{self.kind} of subsystem {self.subsystem}"
-            )
-        return super().__str__()
+    def _unnamed(self) -> str:
+        return self.kind if self.slot < 0 else f"{self.kind} block {self.index}"
 
 
 @final

@@ -27,6 +27,8 @@ def check_structure(structure: Structure) -> None:
         members.setdefault(structure.group_of[n], []).append(n)
     groups.add_nodes_from(members)
     assert structure.num_groups == len(members)
+    counts = {g: count for g, count in enumerate(structure.members) if count}
+    assert counts == {g: len(nodes_of_g) for g, nodes_of_g in members.items()}
     for g in members:
         groups.add_edges_from((u, g) for u in structure.upstream[g])
     assert set(groups) == set(members), "an edge leads to a group that was dissolved"

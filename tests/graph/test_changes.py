@@ -59,6 +59,19 @@ def test_a_variable_that_is_reached_by_two_paths_is_found_once() -> None:
     assert [node for node, _ in found.visited] == [top, left, right]
 
 
+def test_an_entry_that_is_reached_by_two_paths_is_looked_at_once() -> None:
+    store = Store()
+    a = store.add("a", VARIABLE, value=1)
+    upper = store.add("upper", ENTRY, (a,))
+    left, right = store.add("left", ENTRY, (upper,)), store.add("right", ENTRY, (upper,))
+    top = store.add("top", ENTRY, (left, right))
+    store.mark_valid(top)
+    store.write(a)
+    found = nodes_changed(store, top, store.marks[top])
+    assert [node for node, _ in found.visited] == [top, left, right, upper]
+    assert found.changes == (NodeChange(1, a, (upper, left, top)),)
+
+
 def test_a_change_above_an_entry_that_came_out_equal_counts_only_if_cuts_do_not() -> None:
     store, (v, c, d) = compared()
     since = store.marks[d]
@@ -66,6 +79,7 @@ def test_a_change_above_an_entry_that_came_out_equal_counts_only_if_cuts_do_not(
     change = (NodeChange(store.clock, v, (c, d)),)
     assert nodes_changed(store, d, since).changes == change  # it is not known to be equal
     store.mark_valid(c)
+    assert nodes_changed(store, d, since).changes == change  # what was marked is not replaced
     store.changed[c] = since  # it is computed again, and has its value since before
     assert store.is_valid(c)
     assert nodes_changed(store, d, since).changes == ()
@@ -101,6 +115,31 @@ def test_a_compared_entry_whose_value_was_replaced_by_hand_is_a_change_itself() 
     store.write(v)
     found = nodes_changed(store, d, since)
     assert found.changes == (change, NodeChange(store.clock, v, (c, d)))
+
+
+def test_a_value_replaced_before_the_entry_was_computed_is_not_a_change() -> None:
+    store, (v, c, d) = compared()
+    store.renounce(c)
+    store.mark_valid(d)
+    store.write(v)
+    found = nodes_changed(store, d, store.marks[d])
+    assert found.changes == (NodeChange(store.clock, v, (c, d)),)
+
+
+def test_changes_since_the_beginning_of_time_are_told_as_later_ones_are() -> None:
+    graph = Graph()
+    angle = graph.variable("angle", 1)
+    side = graph.entry("side", lambda angle: angle() > 0, prerequisites=(angle,), equal=True)
+    force = graph.entry("force", lambda side: side(), prerequisites=(side,))
+    force()
+    store = graph._handles.store
+    assert store.marks[side._node] == store.marks[force._node] == 0
+    replaced = graph.copy()._handles.store
+    replaced.renounce(side._node)
+    angle.set(2)
+    for each, node in ((store, angle._node), (replaced, side._node)):
+        found = nodes_changed(each, force._node, 0)
+        assert [change.node for change in found.changes] == [node]
 
 
 def test_what_was_invalidated_together_is_told_from_the_farthest_on() -> None:

@@ -137,9 +137,15 @@ def test_a_checkpoint_of_something_else_is_refused(kind: str) -> None:
     else:
         mark = "mark"
     graph["a"].set(7)
-    with pytest.raises(CheckpointError):
+    with pytest.raises(CheckpointError) as caught:
         graph.rollback(mark)
     assert graph["a"]() == 7
+    got = {
+        "released": "one that was released",
+        "given up": "one that was given up, by going back further",
+        "text": "an object of type str",
+    }
+    assert caught.value.got == got.get(kind, "one of another State or Graph")
 
 
 def test_a_checkpoint_cannot_be_pickled() -> None:
@@ -167,6 +173,34 @@ def test_a_checkpoint_may_be_released_after_a_rollback_to_one_before_it() -> Non
     assert calls == [1]
     first.release()
     assert graph._handles.store.journals == []
+
+
+def test_a_rollback_over_several_checkpoints_undoes_what_was_changed_after_each() -> None:
+    graph = Graph()
+    variables = [graph.variable(name, 0) for name in "abcd"]
+    total = graph.entry("total", lambda *all: sum(each() for each in all), prerequisites=variables)
+    total()
+    marks = []
+    for variable in variables:
+        marks.append(graph.checkpoint())
+        variable.set(1)
+        total()
+    graph.rollback(marks[0])
+    assert [variable() for variable in variables] == [0, 0, 0, 0]
+    assert total.is_valid()
+    assert total() == 0
+
+
+def test_a_change_after_a_released_checkpoint_leaves_a_copy_alone() -> None:
+    graph, _ = sum_graph()
+    twin = graph.copy()
+    mark = graph.checkpoint()
+    graph.variable("new", 1)
+    graph.rollback(mark)
+    mark.release()
+    graph.variable("other", 2)
+    assert len(twin._structure) == len(twin) == 3
+    assert twin.variable("other", 3)() == 3
 
 
 def test_a_node_that_was_removed_before_a_checkpoint_stays_removed_after_a_rollback() -> None:

@@ -118,6 +118,19 @@ def test_a_diamond_is_computed_only_if_one_of_its_sides_has_changed() -> None:
     assert counted.calls == 2
 
 
+def test_what_is_farther_below_an_equal_value_is_not_computed_again_either() -> None:
+    graph = Graph()
+    number, other, third = (graph.variable(name, 1) for name in ("number", "other", "third"))
+    odd = graph.entry("odd", parity, prerequisites=(number,), equal=True)
+    both = graph.entry("both", lambda a, b: a() + b(), prerequisites=(odd, other))
+    counted = Counted(lambda a, b: a() + b())
+    tip = graph.entry("tip", counted, prerequisites=(both, third))
+    assert tip() == 3
+    number.set(3)
+    assert tip() == 3
+    assert counted.calls == 1
+
+
 def test_a_prerequisite_beside_the_cut_still_counts() -> None:
     graph = Graph()
     number, other = graph.variable("number", 1), graph.variable("other", 10)
@@ -198,6 +211,7 @@ def test_a_removed_cut_leaves_its_number_to_an_entry_that_is_not_compared() -> N
     odd = graph.entry("odd", parity, prerequisites=(number,), equal=True)
     odd()
     graph.remove(odd)
+    assert graph._structure.compared == set()
     counted = Counted(copied)
     plain = graph.entry("plain", parity, prerequisites=(number,))
     below = graph.entry("below", counted, prerequisites=(plain,))
@@ -403,6 +417,47 @@ def test_a_failure_that_waits_to_be_read_is_not_raised_by_what_is_read_before_it
     assert seen == [2, 0, 0, 0]
     number.set(1)
     assert outer() == 2
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_failure_that_is_over_without_a_write_is_not_raised_again(is_read: bool) -> None:
+    graph = Graph()
+    is_broken = False
+
+    def measure(number: Variable[int]) -> int:
+        if is_broken:
+            raise ArithmeticError
+        return number()
+
+    def double(measured: Entry[int]) -> int:
+        if is_broken and not is_read:
+            raise ArithmeticError
+        return 2 * measured()
+
+    number = graph.variable("number", 1)
+    measured = graph.entry("measured", measure, prerequisites=(number,), equal=True)
+    twice = graph.entry("twice", double, prerequisites=(measured,), equal=True)
+    assert twice() == 2
+    number.set(2)
+    is_broken = True
+    with pytest.raises(ArithmeticError):
+        twice()
+    is_broken = False
+    assert twice() == 4
+
+
+def test_a_failure_waits_to_be_read_while_another_entry_is_computed() -> None:
+    graph = Graph()
+    number = graph.variable("number", 1)
+    counted = Counted(lambda read: 1 // read())
+    inverse = graph.entry("inverse", counted, prerequisites=(number,), equal=True)
+    half = graph.entry("half", lambda read: read() // 2, prerequisites=(number,), equal=True)
+    both = graph.entry("both", lambda i, h: h() + i(), prerequisites=(inverse, half))
+    assert both() == 1
+    number.set(0)
+    with pytest.raises(ZeroDivisionError):
+        both()
+    assert counted.calls == 2
 
 
 def test_a_failure_that_is_not_read_does_no_harm() -> None:

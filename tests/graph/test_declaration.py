@@ -200,8 +200,9 @@ def test_parameters_are_compared_with_prerequisites_of_the_same_names_only() -> 
     assert graph.entry("others", lambda b, x: b() - x(), prerequisites=(a, b))() == -1
     with pytest.raises(ComputeSignatureError):
         graph.entry("too many", lambda a, b, c: 1, prerequisites=(a, b))
-    with pytest.raises(ComputeSignatureError):
-        graph.entry("by name only", lambda a, *, b: 1, prerequisites=(a, b))
+    for prerequisites in ((a, b), (a,)):
+        with pytest.raises(ComputeSignatureError):
+            graph.entry("by name only", lambda a, *, b: 1, prerequisites=prerequisites)
 
 
 def test_a_builtin_that_does_not_tell_its_parameters_may_compare() -> None:

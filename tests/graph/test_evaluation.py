@@ -116,6 +116,7 @@ def test_an_entry_that_reads_itself_is_a_cycle() -> None:
     with pytest.raises(CycleError) as caught:
         entry()
     assert caught.value.path == ("entry", "entry")
+    assert str(caught.value).startswith("cache entry 'entry': ")
     assert not entry.is_valid()
 
 
@@ -129,6 +130,7 @@ def test_a_cycle_through_an_undeclared_read_names_its_path(length: int) -> None:
     with pytest.raises(CycleError) as caught:
         last()
     assert caught.value.path == (*[f"e{i}" for i in reversed(range(length))], f"e{length - 1}")
+    assert f"cache entry 'e{length - 1}'" in str(caught.value)
     closing = False
     assert last() == length - 1, "the cycle left nothing behind"
 
@@ -184,11 +186,40 @@ def iterate_traceback(error: BaseException) -> Iterator[object]:
 def test_a_deep_failure_that_nobody_reads_is_not_raised() -> None:
     """What a branch does not read may fail, however deep it is."""
     graph = Graph()
-    bad = graph.entry("bad", lambda: 1 // 0)
+    calls = []
+
+    def fail() -> int:
+        calls.append(1)
+        raise ZeroDivisionError
+
+    bad = graph.entry("bad", fail)
     below: Entry[int] = graph.entry("start", lambda b: 0, prerequisites=(bad,))
-    for i in range(3 * DEEPEST):
+    for i in range(1_000):
         below = graph.entry(f"e{i}", lambda x, b: x() + 1, prerequisites=(below, bad))
-    assert below() == 3 * DEEPEST
+    assert below() == 1_000
+    assert calls == [1]
+
+
+def test_a_deep_entry_does_not_wait_for_what_it_does_not_read() -> None:
+    graph = Graph()
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait() -> int:
+        begun.set()
+        assert go_on.wait(TIMEOUT)
+        return 1
+
+    slow = graph.entry("slow", wait)
+    below: Entry[int] = graph.entry("start", lambda slow: 0, prerequisites=(slow,))
+    for i in range(3 * DEEPEST):
+        below = graph.entry(f"e{i}", lambda below: below() + 1, prerequisites=(below,))
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(slow)
+        assert begun.wait(TIMEOUT)
+        assert below() == 3 * DEEPEST
+        assert not future.done()
+        go_on.set()
+        assert future.result(TIMEOUT) == 1
 
 
 def test_a_deep_failure_that_is_handled_is_not_raised() -> None:
@@ -203,6 +234,7 @@ def test_a_deep_failure_that_is_handled_is_not_raised() -> None:
     for i in range(3 * DEEPEST):
         below = graph.entry(f"e{i}", careful, prerequisites=(below,))
     assert below() == 3 * DEEPEST - 1
+    assert graph.statistics.valid_entries == 3 * DEEPEST  # all that have a value
 
 
 def test_an_interrupt_in_a_deep_chain_leaves_nothing_behind() -> None:
@@ -231,6 +263,7 @@ def test_an_entry_that_never_stays_valid_is_computed_once_for_each_read(length: 
         return len(calls)
 
     entries = chain(graph, length, restless)
+    graph.entry("another", lambda: 0)()  # which is valid
     for reads in (1, 2, 3):
         assert entries[-1]() == reads + length - 1
         assert len(calls) == reads
@@ -290,6 +323,8 @@ def test_a_deep_diamond_ladder_computes_each_entry_once() -> None:
         left, right = add(f"l{i}", left, right), add(f"r{i}", right, left)
     assert left() == 201
     assert len(calls) == len(set(calls))
+    graph["left"].invalidate()  # type: ignore[union-attr]  # an entry
+    assert not left.is_valid()
 
 
 # ---------------------------------------------------------------------- threads
@@ -492,7 +527,12 @@ def test_a_cycle_across_graphs_and_threads_is_an_error_and_no_deadlock(graphs: i
 
     for i in range(graphs):
         graph = Graph(f"graph {i}")
+        for j in range(3 * (i == 0)):
+            graph.variable(f"before{j}", 0)
         entries.append(graph.entry(f"e{i}", partial(compute, i)))
+        below = entries[-1]
+        for j in range(3):  # whose numbers are those of entries of the other graph
+            below = graph.entry(f"below{j}", lambda above: above(), prerequisites=(below,))
     errors = [r for r in run_together(*map(or_cycle, entries)) if isinstance(r, CycleError)]
     assert errors
     for error in errors:

@@ -14,6 +14,7 @@ import pytest
 
 from stagecache import Graph
 from stagecache.errors import NodeInUseError, StagecacheError
+from stagecache.graph.checkpoint import snapshot_of
 from tests.graph.check_structure import check_store
 from tests.graph.test_interrupts import OPERATIONS, check, expected, prepared, read_all
 from tests.interrupting import collections, plain_only, visits
@@ -97,6 +98,17 @@ def test_what_a_finalizer_does_in_the_middle_leaves_nothing_stale(operation: str
                 raise
 
 
+@plain_only
+def test_what_a_finalizer_reads_in_the_middle_of_an_observed_write_is_stale_after_it() -> None:
+    def observed() -> Graph:
+        graph = prepared("read")
+        graph.trace().__enter__()
+        return graph
+
+    for graph, _ in visits(observed, OPERATIONS["write"], partial(unless_refused, read), every=2):
+        read_all(graph)
+
+
 def torn(history: str) -> Graph:
     """A graph that the next operation mends."""
     graph = prepared(history)
@@ -122,6 +134,31 @@ def test_a_use_of_a_graph_whose_nodes_are_being_changed_says_what_to_do(
     assert {error.hint for error in refused} == {
         "let the finalizer note what to do, and do it after the operation"
     }
+
+
+@pytest.mark.parametrize("is_cut_short", [False, True])
+def test_a_finalizer_of_what_a_rollback_drops_may_use_the_graph(is_cut_short: bool) -> None:
+    graph = Graph()
+    variable, other = graph.variable("variable", object()), graph.variable("other", 5)
+    found = []
+
+    class Telling:
+        def __del__(self) -> None:
+            found.append(other())
+
+    mark = graph.checkpoint()
+    graph.variable("new", Telling())
+    later = graph.checkpoint()
+    variable.set(Telling())
+    handles = graph._handles
+    if is_cut_short:
+        handles._unfinished = snapshot_of(mark, handles.checkpoints)
+        handles.is_torn = True
+    else:
+        graph.rollback(mark)
+    assert len(graph) == 2
+    assert found == [5, 5]
+    assert later.is_released
 
 
 @pytest.mark.parametrize("act", ACTS)

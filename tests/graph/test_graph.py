@@ -2,6 +2,7 @@
 
 import copy
 import gc
+import pickle
 import re
 import threading
 import weakref
@@ -16,9 +17,12 @@ from stagecache import (
     Graph,
     Variable,
 )
+from stagecache.display.html import MOST_ROWS
 from stagecache.errors import (
+    DuplicateNameError,
     ForeignNodeError,
     InvalidNameError,
+    NodeInUseError,
     RemovedNodeError,
     UnknownNodeError,
     WrongTypeError,
@@ -53,6 +57,95 @@ def make_diamond() -> Diamond:
     right = graph.entry("right", counts[1], prerequisites=(head,))
     tail = graph.entry("tail", counts[2], prerequisites=(left, right))
     return graph, head, [left, right, tail], counts
+
+
+def test_its_view_and_its_table_say_of_each_node_how_it_is() -> None:
+    graph, head, [left, right, _], _ = make_diamond()
+    left()
+    right()
+    head.set(2)
+    left()
+    nodes = [(n.path, n.kind, n.value, n.version, str(n.status)) for n in graph.view.nodes]
+    assert nodes == [
+        ("head", "variable", "2", 2, "value"),
+        ("left", "entry", "3", 2, "valid"),
+        ("right", "entry", "", 1, "stale"),
+        ("tail", "entry", "", 0, "not computed"),
+    ]
+    assert [repr(node) for node in graph] == [
+        "Variable('head', version 2, value 2)",
+        "Entry('left', version 2, valid)",
+        "Entry('right', version 1, stale)",
+        "Entry('tail', version 0, not computed)",
+    ]
+    html = graph._repr_html_()
+    assert "</b> &#x27;diamond&#x27;: 1 variables, 1 of 3 entries valid</p>" in html
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", html)
+    shown = [re.sub(r"<span.*?</span> ", "", cell) for cell in cells]
+    assert shown == [
+        *("head", "variable", "2", "version 2"),
+        *("left", "entry", "3", "valid"),
+        *("right", "entry", "", "stale"),
+        *("tail", "entry", "", "not computed"),
+    ]
+
+
+def test_of_many_nodes_the_first_are_shown_and_the_others_counted() -> None:
+    graph = Graph()
+    for i in range(MOST_ROWS + 3):
+        graph.variable(f"v{i}", i)
+    html = graph._repr_html_()
+    assert f"v{MOST_ROWS - 1}</td>" in html
+    assert f"v{MOST_ROWS}</td>" not in html
+    assert "and 3 more nodes" in html
+
+
+def test_a_trace_may_keep_no_events() -> None:
+    graph, head, *_ = make_diamond()
+    with graph.trace(most=0) as trace:
+        head.set(2)
+    assert list(trace.events) == []
+
+
+def test_handles_look_into_the_store_after_each_change_of_the_nodes() -> None:
+    """Else each read of a valid entry would take the long way."""
+    graph = Graph()
+    handles = graph._handles
+    mark = graph.checkpoint()
+    for change in (
+        lambda: graph.variable("a", 1),
+        lambda: graph.remove(graph["a"]),
+        lambda: graph.rollback(mark),
+    ):
+        change()
+        assert handles.visible is handles.store
+
+
+def test_a_name_that_is_taken_or_not_a_name_is_refused() -> None:
+    graph, *_ = make_diamond()
+    names: list[tuple[Any, type[Exception]]] = [
+        ("head", DuplicateNameError),
+        ("tail", DuplicateNameError),
+        ("", InvalidNameError),
+        (5, InvalidNameError),
+    ]
+    for name, error in names:
+        with pytest.raises(error):
+            graph.variable(name, 1)
+        with pytest.raises(error):
+            graph.entry(name, lambda: 1)
+    assert [node.name for node in graph] == ["head", "left", "right", "tail"]
+
+
+def test_a_node_that_is_needed_or_being_computed_is_not_removed() -> None:
+    graph, head, [left, right, tail], _ = make_diamond()
+    with pytest.raises(NodeInUseError, match="'tail'"):
+        graph.remove(left, right)
+    itself: Entry[None] = graph.entry("itself", lambda: graph.remove(itself))
+    with pytest.raises(NodeInUseError, match="its computation"):
+        itself()
+    graph.remove(head, tail, left, itself, right)
+    assert list(graph) == []
 
 
 def test_a_node_is_neither_true_nor_false() -> None:
@@ -484,8 +577,10 @@ def test_a_name_or_a_function_alone_declares_nothing() -> None:
     graph = Graph()
     with pytest.raises(WrongTypeError, match="cannot be called"):
         graph.entry("entry", None)  # type: ignore[call-overload]
-    with pytest.raises(InvalidNameError):
-        graph.entry(None, lambda: 1)  # type: ignore[call-overload]
+    for name, hint in ((None, "write graph.entry(name"), (abs, "write the decorator with")):
+        with pytest.raises(InvalidNameError) as caught:
+            graph.entry(name, lambda: 1)  # type: ignore[call-overload]
+        assert caught.value.hint.startswith(hint)
     assert len(graph) == 0
     assert graph.entry()(lambda: 1).name == "<lambda>"
 
@@ -517,6 +612,9 @@ def test_nodes_of_another_graph_or_after_their_removal_are_refused_everywhere() 
     for use in uses:
         with pytest.raises(WrongTypeError):
             use(5)
+    for use in (pickle.dumps, copy.deepcopy):
+        with pytest.raises(RemovedNodeError):
+            use(removed)
     with pytest.raises(ForeignNodeError):
         twin.explain(a)
     assert graph[a] is a
@@ -535,7 +633,15 @@ def test_what_is_given_in_place_of_a_node_is_answered_by_the_way_to_it(
         graph.entry("sum", lambda a: a(), prerequisites=(given,))
 
 
-@pytest.mark.parametrize(("count", "hint"), [(3, "use one of 'n0', 'n1', 'n2'"), (100, "iterate")])
+@pytest.mark.parametrize(
+    ("count", "hint"),
+    [
+        (3, "use one of 'n0', 'n1', 'n2'"),
+        (12, "use one of 'n0', "),
+        (13, "iterate"),
+        (100, "iterate"),
+    ],
+)
 def test_the_error_of_an_unknown_name_lists_few_names_and_none_of_many(
     count: int, hint: str
 ) -> None:

@@ -206,6 +206,18 @@ def test_a_removal_of_several_nodes_that_is_cut_short_has_removed_all_or_none() 
         check(graph)
 
 
+@plain_only
+@ignore_lost_strikes
+def test_a_mending_that_is_cut_short_is_done_by_the_next_operation() -> None:
+    def torn() -> Graph:
+        graph = prepared("read")
+        graph._handles.is_torn = True
+        return graph
+
+    for graph, _ in strikes(torn, len, every=4):
+        check(graph)
+
+
 def cut_short() -> tuple[Graph, list[Checkpoint]]:
     """A graph with two checkpoints, and a rollback to the first that is begun and not complete."""
     for at in count():

@@ -511,6 +511,7 @@ def test_versions_that_exceed_those_of_a_store_exceed_what_was_rewound_in_it() -
     assert store.versions[a] > 6
     later = Store()
     later.exceed(store)
+    assert later.clock > store.clock
     assert later.add("v", NodeKind.VARIABLE) == 0
     assert later.versions[0] > store.versions[a]
 
@@ -532,3 +533,15 @@ def test_a_released_checkpoint_passes_on_which_stages_it_saw_closed_and_what_was
     store.open(stage)
     assert store.is_valid(e)
     assert store.is_closed(stage) is False
+
+
+def test_the_next_write_reaches_all_when_a_store_is_restored_in_which_something_was_cut_short() -> (
+    None
+):
+    store, _ = many(3)
+    journal = checkpoint(store)
+    store.is_torn = True
+    store.live[:] = [False] * len(store.live)  # as far as making groups live had come
+    restore(store, journal)
+    assert not store.is_torn
+    check_store(store)

@@ -6,13 +6,13 @@ from itertools import count
 
 import pytest
 
-from stagecache.errors import CycleError, NodeInUseError, NodeKindError
+from stagecache.errors import CycleError, NodeInUseError, NodeKindError, UnknownNodeError
 from stagecache.graph import (
     NodeKind,
     Store,
 )
 from stagecache.graph.rollback import checkpoint, restore
-from stagecache.graph.store import CLOSED
+from stagecache.graph.store import CLOSED, COMPUTING
 from tests.graph.check_structure import check_store
 from tests.interrupting import ignore_lost_strikes, plain_only, struck_at
 
@@ -393,6 +393,7 @@ def test_what_is_refused_leaves_nothing_to_mend() -> None:
     refused: list[tuple[type[Exception], Callable[[], object]]] = [
         (NodeKindError, lambda: store.add("w", NodeKind.VARIABLE, (v,))),
         (NodeInUseError, lambda: store.remove(v)),
+        (UnknownNodeError, lambda: store.remove(17)),
         (NodeKindError, lambda: store.connect(e, v)),
         (CycleError, lambda: store.connect(stage, stage)),
         (NodeKindError, lambda: store.close(v)),
@@ -454,3 +455,190 @@ def test_a_copy_while_a_stage_is_closed_or_opened_is_of_the_time_after_it(is_ope
     assert not twin.is_torn
     assert twin.is_valid(e) == is_open
     check_store(twin)
+
+
+@pytest.mark.parametrize(
+    ("change", "versions"),
+    [
+        (lambda store, v, w: store.connect(w, v), (1, 2)),
+        (lambda store, v, w: store.write_all([v, w]), (2, 2)),
+        (lambda store, v, w: store.write_all([w]), (1, 2)),
+        (lambda store, v, w: store.write_again([w]), (1, 2)),
+        (lambda store, v, w: store.touch_all([w]), (1, 1)),
+        (lambda store, v, w: store.touch_all([v, w]), (1, 1)),
+    ],
+)
+def test_a_change_of_a_source_makes_stale_what_is_below_and_raises_its_version_by_one(
+    change: Callable[[Store, int, int], object], versions: tuple[int, int]
+) -> None:
+    store = Store()
+    v, w = store.add("v", VARIABLE), store.add("w", VARIABLE)
+    entry = store.add("e", ENTRY, (w,))
+    store.clock = 7
+    store.mark_valid(entry)
+    change(store, v, w)
+    assert not store.is_valid(entry)
+    assert store.clock > 7
+    assert (store.versions[v], store.versions[w]) == versions
+    check_store(store)
+
+
+def test_a_connection_that_ends_is_a_change_and_one_that_is_not_there_is_refused() -> None:
+    store = Store()
+    v, w = store.add("v", VARIABLE), store.add("w", VARIABLE)
+    entry = store.add("e", ENTRY, (w,))
+    store.connect(w, v)
+    store.mark_valid(entry)
+    store.disconnect(w, v)
+    assert not store.is_valid(entry)
+    with pytest.raises(UnknownNodeError):
+        store.disconnect(w, v)
+    assert store.versions[w] == 3
+    check_store(store)
+
+
+def test_an_entry_with_a_first_value_was_not_computed() -> None:
+    store = Store()
+    entry = store.add("e", ENTRY, value=5)
+    assert not store.was_computed(entry)
+    store.mark_valid(entry)
+    assert store.was_computed(entry)
+
+
+def test_an_entry_has_version_1_when_it_is_first_computed_also_after_a_rollback() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    entry = store.add("e", ENTRY, (v,))
+    journal = checkpoint(store)
+    store.write(v)
+    restore(store, journal)
+    store.mark_valid(entry)
+    assert store.versions[entry] == 1
+    store.write(v)
+    assert store.versions[v] == 3
+
+
+def test_a_mark_of_a_compared_entry_is_a_change_of_its_own() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    compared = store.add("c", ENTRY, (v,), is_compared=True)
+    plain = store.add("p", ENTRY, (v,))
+    for entry, step in ((plain, 0), (compared, 1), (compared, 1)):
+        clock, computations = store.clock, store.computations
+        store.mark_valid(entry)
+        assert store.clock == store.marks[entry] == clock + step
+        assert store.computations != computations
+    assert store.changed == {compared: store.clock}
+
+
+@pytest.mark.parametrize("is_stale", [False, True])
+@pytest.mark.parametrize("is_far", [False, True])
+def test_a_mark_gives_up_stale_values_above_it_and_no_others(is_stale: bool, is_far: bool) -> None:
+    store = Store()
+    v, w = store.add("v", VARIABLE), store.add("w", VARIABLE)
+    compared = store.add("c", ENTRY, (v,), is_compared=True)
+    entry = store.add("b", ENTRY, (compared, w))
+    if is_far:
+        entry = store.add("f", ENTRY, (entry, store.add("x", VARIABLE)))
+    for _ in range(1 + is_stale):
+        store.marks[compared] = store.clock  # as if it was computed
+        store.make_live(store.group_of[compared])
+        store.write(v)
+    if not is_stale:
+        store.marks[compared] = store.clock
+    journal = checkpoint(store)
+    mark = store.marks[compared]
+    store.mark_valid(entry)
+    assert (store.marks[compared] < 0) == is_stale
+    restore(store, journal)
+    assert store.marks[compared] == mark
+
+
+CUT_SHORT: dict[str, Callable[[Store], object]] = {
+    "add": lambda store: store.add("new", ENTRY, (0, 1)),
+    "remove": lambda store: store.remove(3),
+    "connect": lambda store: store.connect(2, 0),
+    "disconnect": lambda store: store.disconnect(1, 0),
+}
+
+
+@plain_only
+@pytest.mark.parametrize("change", CUT_SHORT)
+def test_a_change_of_the_nodes_that_is_cut_short_leaves_nothing_that_cannot_be_mended(
+    change: str,
+) -> None:
+    for at in count():
+        store = Store()
+        for name in "uvw":
+            store.add(name, VARIABLE)
+        store.connect(1, 0)
+        for _ in range(2):
+            store.mark_valid(store.add("e", ENTRY, (1, 2)))
+        place = struck_at(at, partial(CUT_SHORT[change], store), KeyboardInterrupt)
+        check_store(store)
+        store.mark_valid(store.add("after", ENTRY, (0, 2)))
+        check_store(store)
+        if not place:
+            break
+
+
+def test_what_is_void_leaves_what_is_below_valid_and_comes_back_by_a_rollback() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    entry = store.add("e", ENTRY, (v,))
+    below = store.add("b", ENTRY, (entry,))
+    for each in (entry, below):
+        store.mark_valid(each)
+    store.void(entry)
+    assert (store.is_valid(entry), store.is_valid(below)) == (False, True)
+    store.mark_valid(entry)
+    journal = checkpoint(store)
+    store.void(entry)
+    restore(store, journal)
+    assert store.is_valid(entry)
+    store.marks[entry] = COMPUTING
+    store.void(entry)
+    assert store.marks[entry] == COMPUTING
+
+
+def test_an_invalidation_of_everything_is_a_change() -> None:
+    store = Store()
+    entry = store.add("e", ENTRY, (store.add("v", VARIABLE),))
+    store.clock = 7
+    store.mark_valid(entry)
+    store.invalidate_all()
+    assert not store.is_valid(entry)
+    assert store.clock == 8
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "is_void", "is_change"),
+    [
+        ("compared", "valid", False, True),
+        ("compared", "stale", True, False),
+        ("compared", "computing", False, True),
+        ("below", "valid", False, False),
+        ("below", "stale", True, False),
+        ("plain", "valid", False, False),
+        ("plain", "stale", False, False),
+    ],
+)
+def test_a_value_stored_by_hand_is_a_change_or_leaves_an_entry_that_may_be_cut_off_stale(
+    kind: str, status: str, is_void: bool, is_change: bool
+) -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    compared = store.add("c", ENTRY, (v,), is_compared=True)
+    below = store.add("b", ENTRY, (compared,))
+    plain = store.add("p", ENTRY, (v,))
+    entry = {"compared": compared, "below": below, "plain": plain}[kind]
+    store.make_live(store.group_of[entry])
+    store.write(v)
+    clock = store.clock = 7
+    store.gates[store.group_of[entry]] = clock
+    mark = {"valid": clock, "stale": clock - 1, "computing": COMPUTING}[status]
+    store.marks[entry] = mark
+    store.renounce(entry)
+    assert store.marks[entry] == (~clock if is_void else mark)
+    assert store.clock == clock + is_change
+    assert store.changed == ({entry: clock + 1} if is_change else {})

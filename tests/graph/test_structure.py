@@ -235,16 +235,22 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
     v, e = add_chain(structure, 1)
     w = structure.add("w", VARIABLE)
     structure.connect(w, v)
+    gone = structure.add("gone", STAGE)
+    structure.remove(gone)
     before = (list(structure), list(structure.prerequisites), structure.num_groups)
-    for unknown in (len(structure), 17):
+    for unknown in (gone, 17):
         with pytest.raises(UnknownNodeError):
             structure.add("x", ENTRY, (unknown,))
+        with pytest.raises(UnknownNodeError):
+            structure.add("x", ENTRY, (v,), computed_by=unknown)
     with pytest.raises(UnknownNodeError):
         structure.add("x", ENTRY, (-1,))
     with pytest.raises(UnknownNodeError):
         structure.remove(17)
-    with pytest.raises(DuplicatePrerequisiteError, match="'v'"):
-        structure.add("x", ENTRY, (v, e, v))
+    for twice in ((v, e, v), (v, v)):
+        with pytest.raises(DuplicatePrerequisiteError) as caught:
+            structure.add("x", ENTRY, twice)
+        assert caught.value.got == "'v' repeatedly"
     with pytest.raises(NodeKindError, match="starts without prerequisites"):
         structure.add("x", VARIABLE, (v,))
     with pytest.raises(NodeKindError, match="'e0'"):
@@ -253,10 +259,14 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
         structure.connect(v, e)
     with pytest.raises(DuplicatePrerequisiteError, match="'v'"):
         structure.connect(w, v)
-    with pytest.raises(UnknownNodeError):
-        structure.connect(w, 17)
-    with pytest.raises(UnknownNodeError):
-        structure.disconnect(v, w)
+    for unknown in (gone, 17):
+        with pytest.raises(UnknownNodeError):
+            structure.connect(w, unknown)
+        with pytest.raises(UnknownNodeError):
+            structure.connect(unknown, w)
+    for node, prerequisite in ((v, w), (e, v), (w, gone), (w, 17)):
+        with pytest.raises(UnknownNodeError):
+            structure.disconnect(node, prerequisite)
     with pytest.raises(UnknownNodeError):
         structure.disconnect(17, v)
     with pytest.raises(InvalidNameError):
@@ -294,6 +304,9 @@ def test_a_reserved_number_is_given_to_who_asks_for_it_and_to_nobody_else() -> N
     assert structure.add("next", VARIABLE, reserved=5) == 5
     assert list(structure) == [0, 2, 4, 5]
     check_structure(structure)
+    empty = Structure()
+    empty.reserve(2)
+    assert empty.add("first", VARIABLE, reserved=0) == 0
 
 
 @pytest.mark.parametrize(
@@ -329,7 +342,9 @@ def test_a_sound_structure_is_left_as_it_is_when_it_is_mended() -> None:
     )
     presumed = structure.add("p", ENTRY, (a,), stage)
     compared = structure.add("c", ENTRY, (a, b), is_compared=True)
-    structure.add("d", ENTRY, (compared, presumed))
+    below = structure.add("d", ENTRY, (compared, presumed))
+    beside = structure.add("h", ENTRY, (a, b))
+    structure.add("i", ENTRY, (beside, presumed))
     gone = structure.add("g", ENTRY, (compared,), stage)
     structure.remove(gone)
     presumable, group_of = dict(structure.presumable), structure.group_of.copy()
@@ -340,4 +355,44 @@ def test_a_sound_structure_is_left_as_it_is_when_it_is_mended() -> None:
     for key, computed_by, other in [("p2", stage, presumed), ("c2", NEVER, compared)]:
         again = structure.add(key, ENTRY, tuple(structure.prerequisites[other]), computed_by)
         assert structure.group_of[again] == structure.group_of[other]
+    again = structure.add("d2", ENTRY, (presumed, compared))
+    assert structure.group_of[again] == structure.group_of[below]
     check_structure(structure)
+
+
+def test_nothing_is_compared_that_a_removal_has_left_when_it_was_cut_short() -> None:
+    structure = Structure()
+    a = structure.add("a", VARIABLE)
+    compared = structure.add("c", ENTRY, (a,), is_compared=True)
+    structure.keys[compared] = None  # the first step
+    structure.mend()
+    assert structure.compared == set()
+    check_structure(structure)
+
+
+def test_what_is_above_anyway_founds_no_other_group_below_a_compared_entry() -> None:
+    structure = Structure()
+    a, b = structure.add("a", VARIABLE), structure.add("b", VARIABLE)
+    compared = structure.add("c", ENTRY, (a,), is_compared=True)
+    below = structure.add("d", ENTRY, (compared, b))
+    lower = structure.add("e", ENTRY, (below, b))
+    assert structure.group_of[lower] == structure.group_of[below]
+    check_structure(structure)
+
+
+def test_what_is_below_a_compared_entry_shares_no_group_with_what_is_below_another_like_it() -> (
+    None
+):
+    structure = Structure()
+    a, b = structure.add("a", VARIABLE), structure.add("b", VARIABLE)
+    above = structure.add("above", ENTRY, (a,), is_compared=True)
+    compared = structure.add("compared", ENTRY, (above,), is_compared=True)
+    plain = structure.add("plain", ENTRY, (above,))
+    assert structure.group_of[plain] == structure.group_of[compared]
+    tips = [structure.add("tip", ENTRY, (b, each)) for each in (compared, plain)]
+    assert structure.group_of[tips[0]] != structure.group_of[tips[1]]
+    check_structure(structure)
+
+
+def test_a_kind_of_node_is_named_in_words() -> None:
+    assert [str(kind) for kind in NodeKind] == ["variable", "stage", "cache entry"]

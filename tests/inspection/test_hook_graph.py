@@ -6,12 +6,15 @@ import pytest
 
 from stagecache import (
     EventCause,
+    PeriodicEventHandler,
+    PeriodicEventReporter,
     Stage,
     State,
     Subsystem,
     System,
     cached,
     discrete,
+    event_trigger,
     parameter,
     position_error,
     q_variable,
@@ -156,6 +159,40 @@ def test_a_handler_is_recorded_when_it_runs() -> None:
     reads, writes = hook_edges(state.graph, "living.switch_on")
     assert writes == {"living.heats"}
     assert "living.cold" in reads
+
+
+def test_handlers_and_reporters_are_told_apart() -> None:
+    system = System(Sized())
+    system.add_event_handler(PeriodicEventHandler(1.0, lambda state: None))
+    system.add_event_reporter(PeriodicEventReporter(1.0, lambda state: None))
+    hooks = [node for node in system.new_state().graph.nodes if node.kind == "hook"]
+    assert sorted(node.variant for node in hooks) == ["handler", "realize", "reporter"]
+    for node in hooks:
+        assert node.variant == "realize" or node.path.startswith(f"{node.variant} ")
+
+
+def test_a_handler_is_observed_once_and_other_observers_stay() -> None:
+    observers: list[int] = []
+
+    class Ringing(Subsystem):
+        @event_trigger(stage=Stage.TIME)
+        def bell(self, state: State) -> float:
+            return state.time
+
+        @bell.handler
+        def ring(self, state: State) -> None:
+            observers.append(len(state._contents.observers))
+
+    system = System(Ringing())
+    state = system.new_state()
+    system.realize(state)
+    events = [info.event for info in system.calc_event_trigger_info(state)]
+    with state.trace():
+        system.handle_events(state, EventCause.TRIGGERED, events)
+        assert len(state._contents.observers) == 1
+        system.handle_events(state, EventCause.TRIGGERED, events)
+    assert observers == [2, 1]
+    assert not state._contents.observers
 
 
 def test_impact_tells_hooks_apart_from_entries() -> None:

@@ -29,6 +29,8 @@ ALSO = {
         "inspection/trace/test_trace_graphs.py",
         "inspection/trace/test_trace.py",
         "inspection/strict/test_strict_graphs.py",
+        "state/test_checkpoint.py",
+        "system/test_cutoff.py",
     ),
     "state": (
         "display/test_notebook_reprs.py",
@@ -39,6 +41,7 @@ ALSO = {
         "inspection/test_reads.py",
         "system/declare/test_declarations.py",
         "system/declare/test_named_items.py",
+        "system/declare/test_rows.py",
         "system/core/test_state_file.py",
         "system/core/test_transport.py",
         "system/motion/test_paired.py",

@@ -56,7 +56,12 @@ def test_a_state_can_be_shown_at_every_stage(stage: Stage) -> None:
         assert str(stage) in text
     html = state._repr_html_()
     assert "arm &lt;1&gt;" in html
-    assert "1, at" in html
+    assert f">1, at {stage}" in html
+
+
+def test_a_subsystem_without_items_is_shown_by_its_stage() -> None:
+    assert ">0, at Empty</th>" in state_of("")._repr_html_()
+    assert ">0, at Topology: 1 cache entry" not in build(Stage.TOPOLOGY)._repr_html_()
 
 
 def test_of_many_subsystems_the_first_are_shown() -> None:

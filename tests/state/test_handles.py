@@ -105,6 +105,8 @@ def test_a_handle_of_another_state_is_refused_everywhere() -> None:
         for call in calls:
             with pytest.raises(ForeignNodeError, match="is not in this State"):
                 call(state)
+    with pytest.raises(ForeignNodeError):
+        others[1].last_update_time(state)  # type: ignore[attr-defined]  # a discrete variable
     for method in (
         simbody.cache_entry_info,
         simbody.get_cache_entry,
@@ -215,6 +217,8 @@ def test_handles_say_what_they_are() -> None:
         "cache entry 0 of subsystem 0",
     ]
     assert [h.name for h in (q, mass, time)] == ["angle", "discrete variable 0", "time"]
+    assert [u.name, state[0].variable("u").name] == ["u", "u"]
+    assert state_of("b")[0].allocate_q([1.0]).name == "q block 0"
     assert repr(entry) == "CacheEntry('cache entry 0 of subsystem 0')"
     assert str(state[0].variable("u")) == "u of subsystem 0"
 

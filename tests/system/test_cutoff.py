@@ -145,6 +145,27 @@ def test_an_entry_presumed_computed_anew_counts_as_a_change() -> None:
         state.time = time
 
 
+def test_an_entry_presumed_computed_below_an_equal_value_counts_as_a_change() -> None:
+    state = State()
+    part = state[state.add_subsystem()]
+    number = part.allocate_discrete_variable(Stage.REPORT, 1)
+    odd = part.allocate_cache_entry_with_prerequisites(
+        Stage.TOPOLOGY, Stage.INFINITY, (number,), compute=lambda s: number(s) % 2, equal=True
+    )
+    filled = part.allocate_cache_entry_with_prerequisites(Stage.TOPOLOGY, Stage.TIME, (odd,))
+    twice = part.allocate_cache_entry_with_prerequisites(
+        Stage.TOPOLOGY, Stage.INFINITY, (filled,), compute=lambda s: 2 * filled(s)
+    )
+    realize(state, Stage.INSTANCE)
+    for value in (1, 3, 5):
+        assert odd(state) == 1
+        number.set(state, value)
+        filled.set(state, value)
+        realize(state, Stage.TIME)
+        assert twice(state) == 2 * value
+        state.time = value
+
+
 class Vectors(Subsystem):
     number = parameter(1.0)
 

@@ -18,7 +18,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from stagecache.errors import ReadOnlyError, UnknownItemError, short_repr
-from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.state.vectors.conversion import converted
 
 Indices = NDArray[np.intp]
 
@@ -166,7 +166,7 @@ class JoinedView(AbstractElementView):
     Parameters
     ----------
     parts : sequence of ndarray or AbstractElementView
-        One-dimensional vectors.
+        One-dimensional vectors, at least one.
     """
 
     __slots__ = ("_ends", "_parts")
@@ -182,7 +182,7 @@ class JoinedView(AbstractElementView):
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type to which all parts can be converted."""
-        return np.result_type(*(part.dtype for part in self._parts)) if self._parts else FLOAT
+        return np.result_type(*(part.dtype for part in self._parts))
 
     def _gather(self, indices: Indices) -> NDArray[Any]:
         found = np.empty(len(indices), self.dtype)

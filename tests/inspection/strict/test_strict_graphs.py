@@ -294,3 +294,17 @@ def test_exactly_what_is_read_and_not_declared_is_told(data: st.DataObject) -> N
                     node()
                 break
             node()
+
+
+def test_an_entry_that_is_declared_in_the_block_is_watched_from_the_beginning() -> None:
+    graph = Graph()
+    a, b = graph.variable("a", 1), graph.variable("b", 2)
+    with graph.strict():
+        compared = graph.entry(
+            "compared", lambda a: a() if a() < 2 else b(), prerequisites=(a,), equal=True
+        )
+        below = graph.entry("below", lambda c: c(), prerequisites=(compared,))
+        assert below() == 1
+        a.set(2)
+        with pytest.raises(UndeclaredPrerequisiteError, match="'compared'"):
+            below()  # which computes the compared one before its own function reads it

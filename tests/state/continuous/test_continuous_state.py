@@ -614,6 +614,7 @@ def views(x: Any) -> dict[str, tuple[Any, Any, Any]]:
         "a copy": (x[:1].copy(), x[1:2], x[2:]),
         "a list": ([1.0], x[1:2], x[2:]),
         "other memory": (np.zeros(4)[:1], x[1:2], x[2:]),
+        "another type": (x.view(np.int64)[1:2], x[:1], x[2:]),
         "between the elements": (x.view(np.float32)[1:2], x[1:2], x[2:]),
         "more v than q": (x[:1], x[1:3], x[3:]),
         "no v": (x[:1], x[:0], x[1:]),

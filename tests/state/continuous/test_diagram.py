@@ -133,6 +133,7 @@ def test_an_empty_diagram() -> None:
         assert values(state) == [[], [], [], []]
         assert (state.size, state.num_q, state.num_v, state.num_z) == (0, 0, 0, 0)
         assert list(state) == []
+        assert state.vector.dtype == float
         state.set_from_vector([])
         state.set_from(state.clone())
         state.upd_vector()[:] = 0

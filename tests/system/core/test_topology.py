@@ -46,6 +46,7 @@ from stagecache.errors import (
 from stagecache.system import (
     DefaultSystemSubsystem,
 )
+from stagecache.system.core.topology import collection_paused
 from tests.system.models import Crane, Joint, Noting, Springs
 
 
@@ -818,3 +819,19 @@ def test_get_returns_the_one_subsystem_of_a_class_and_names_what_there_is() -> N
         System(Left()).get(Right)
     assert "'left' of class Left" in caught.value.got
     assert caught.value.what.endswith("of this class")
+
+
+@pytest.mark.parametrize("is_enabled", [True, False])
+def test_the_collection_of_garbage_is_as_before_when_the_topology_is_realized(
+    is_enabled: bool,
+) -> None:
+    was_enabled = gc.isenabled()
+    try:
+        (gc.enable if is_enabled else gc.disable)()
+        with collection_paused():
+            assert not gc.isenabled()
+        assert gc.isenabled() is is_enabled
+        System(Pump()).realize_topology()
+        assert gc.isenabled() is is_enabled
+    finally:
+        (gc.enable if was_enabled else gc.disable)()

@@ -247,6 +247,16 @@ def test_rows_by_hand_are_refused_where_the_number_of_declared_ones_is_not_known
         System(Early()).realize_topology()
     assert "realize_instance()" in caught.value.hint
 
+    class Late(Subsystem):
+        @position_error(size=lambda self, state: 1)
+        def declared(self, state: State) -> float:
+            return 1.0
+
+    late = Late()
+    state = System(late).new_state()
+    with pytest.raises(StageTooLowError, match="parameters decide"):
+        state[late].allocate_qerr(2)
+
 
 def test_an_override_of_errors_keeps_their_rows() -> None:
     class Stiff(Linkage):
