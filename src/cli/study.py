@@ -16,9 +16,9 @@ from stagecache.checks import require_extra
 from stagecache.cli.loading import load_function, load_system
 from stagecache.cli.output import new_table, print_table, print_text
 from stagecache.cli.state import errors_of
+from stagecache.display.words import counted
 from stagecache.errors import short_repr
 from stagecache.sharing import shared_results
-from stagecache.state.display import counted
 from stagecache.study import (
     MemberResult,
     Members,

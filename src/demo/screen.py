@@ -17,6 +17,7 @@ from stagecache.cli.output import new_table, print_table, print_text
 from stagecache.demo.pictures import PAGE, check_matplotlib, made_folder, write_page, write_pictures
 from stagecache.demo.turn import Demonstration, demonstrate
 from stagecache.display.text import duration
+from stagecache.display.words import counted
 from stagecache.errors import MissingExtraError
 from stagecache.examples.four_bar import COUPLER, CRANK, GROUND, POOR_START, ROCKER
 
@@ -73,7 +74,7 @@ def _print_assembly(console: Console, found: Demonstration) -> None:
     _show(console, table)
     _write(
         console,
-        f"By {found.assembled.method}, {_counted(found.assembled.num_iterations, 'iteration')}. "
+        f"By {found.assembled.method}, {counted(found.assembled.num_iterations, 'iteration')}. "
         f"The tolerance is {found.tolerance:.0e} m.",
     )
 
@@ -114,7 +115,7 @@ def _print_cache(console: Console, found: Demonstration) -> None:
     kept, unread = found.not_computed
     _write(
         console,
-        f"{_counted(count, 'frame')}: {total}; {summary.hits / summary.reads:.0%} of the reads "
+        f"{counted(count, 'frame')}: {total}; {summary.hits / summary.reads:.0%} of the reads "
         "found a value.",
         f"Computed in no frame, as nothing they depend on has changed: {_names(kept)}.",
         f"Nor these, as nothing has read them: {_names(unread)}.",
@@ -153,7 +154,7 @@ def _print_saving(console: Console, found: Demonstration) -> None:
     )
     table = new_table("processor time", "with the cache", "without", "faster", numbers=3)
     ratio = f"{saving.uncached / saving.cached:.1f} times"
-    frames = _counted(found.num_frames, "frame")
+    frames = counted(found.num_frames, "frame")
     table.add_row(frames, duration(saving.cached), duration(saving.uncached), ratio)
     _show(console, table)
 
@@ -196,10 +197,6 @@ def _show(console: Console, table: Table) -> None:
     """Print a table, and a blank line after it."""
     print_table(console, table)
     console.print()
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _names(paths: Iterable[str]) -> str:

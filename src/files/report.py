@@ -15,6 +15,7 @@ from typing import Any, Final, final
 
 from attrs import evolve, field, frozen
 
+from stagecache.display.words import counted
 from stagecache.errors import LayoutMismatchError
 
 MOST_LISTED: Final = 12
@@ -96,7 +97,7 @@ class LoadReport:
         return not self.differences
 
     def __str__(self) -> str:
-        lines = [f"{len(self.taken)} variables of {self.model} taken"]
+        lines = [f"{counted(len(self.taken), 'variable')} of {self.model} taken"]
         lines += [f"  {old} is now {new}" for old, new in shortened(self.renamed).items()]
         lines += [f"  {line}" for line in lines_of(self.differences)]
         lines += [f"  {line} is computed again" for line in _grouped(self.computed_again)]

@@ -26,6 +26,7 @@ from attrs import frozen
 
 from stagecache.checks import did_you_mean, require_bool, require_count, require_path
 from stagecache.display.html import MOST_ROWS, heading, output, status, table
+from stagecache.display.words import counted
 from stagecache.errors import (
     DuplicateNameError,
     ForeignNodeError,
@@ -413,8 +414,8 @@ class Graph:
     def __repr__(self) -> str:
         counts = self.statistics
         return (
-            f"Graph({self.name!r}: {counts.variables} variables, "
-            f"{counts.valid_entries} of {counts.entries} entries valid)"
+            f"Graph({self.name!r}: {counted(counts.variables, 'variable')}, "
+            f"{counts.valid_entries} of {counted(counts.entries, 'entry')} valid)"
         )
 
     def _repr_html_(self) -> str:

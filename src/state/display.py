@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 
 from stagecache.display.html import MOST_ROWS, heading, output, paragraph, status, table
+from stagecache.display.words import counted
 from stagecache.errors import short_repr
 from stagecache.state.contents.contents import Contents
 from stagecache.state.handles import Vector
@@ -17,13 +18,6 @@ MODEL: Final = Stage.MODEL
 MOST_SHOWN: Final = 50  # subsystems, in a text or table
 PARTS: Final = ("q", "u", "z", "qerr", "uerr", "udoterr")
 HEADS: Final = ("item", "kind", "value", "status")
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number of things: "1 cache entry", "2 cache entries"."""
-    if number == 1:
-        return f"1 {noun}"
-    return f"{number} {noun[:-1]}ies" if noun.endswith("y") else f"{number} {noun}s"
 
 
 def summary(contents: Contents) -> str:

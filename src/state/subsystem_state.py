@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 
 from stagecache.checks import AnyText, require_count
 from stagecache.display.html import output, paragraph
+from stagecache.display.words import counted
 from stagecache.errors import ForeignStateError, NotANumberError
 from stagecache.graph.declaration import Equality
 from stagecache.state.allocation import (
@@ -19,7 +20,7 @@ from stagecache.state.allocation import (
     new_entry,
 )
 from stagecache.state.contents.contents import Contents, HasContents
-from stagecache.state.display import counted, html_of_subsystem
+from stagecache.state.display import html_of_subsystem
 from stagecache.state.handles import (
     AbstractHandle,
     AutoUpdateVariable,

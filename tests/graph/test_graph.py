@@ -79,7 +79,7 @@ def test_its_view_and_its_table_say_of_each_node_how_it_is() -> None:
         "Entry('tail', version 0, not computed)",
     ]
     html = graph._repr_html_()
-    assert "</b> &#x27;diamond&#x27;: 1 variables, 1 of 3 entries valid</p>" in html
+    assert "</b> &#x27;diamond&#x27;: 1 variable, 1 of 3 entries valid</p>" in html
     cells = re.findall(r"<td[^>]*>(.*?)</td>", html)
     shown = [re.sub(r"<span.*?</span> ", "", cell) for cell in cells]
     assert shown == [
@@ -308,7 +308,7 @@ def test_representations_show_the_state() -> None:
     assert repr(head) == "Variable('head', version 1, value 1)"
     assert repr(left) == "Entry('left', version 1, valid)"
     assert repr(right) == "Entry('right', version 0, not computed)"
-    assert repr(graph) == "Graph('diamond': 1 variables, 1 of 3 entries valid)"
+    assert repr(graph) == "Graph('diamond': 1 variable, 1 of 3 entries valid)"
 
 
 def test_a_view_shows_values_that_are_valid_and_no_others() -> None:

@@ -89,7 +89,7 @@ def test_a_variable_finds_its_value_under_its_old_name(tmp_path: Path) -> None:
         graph.load(tmp_path / "a")
     report = graph.load(tmp_path / "a", renamed={"old": "new"})
     assert (value_of(graph, "new"), dict(report.renamed)) == (2.0, {"old": "new"})
-    assert str(report) == "1 variables of test taken\n  old is now new"
+    assert str(report) == "1 variable of test taken\n  old is now new"
 
 
 @pytest.mark.parametrize(

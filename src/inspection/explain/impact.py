@@ -19,13 +19,13 @@ from attrs import asdict, frozen
 
 from stagecache.display.html import output, paragraph, table
 from stagecache.display.text import wrapped
+from stagecache.display.words import counted
 from stagecache.errors import NodeKindError
 from stagecache.inspection.explain.consequences import Consequences
 from stagecache.inspection.hook_graph import HookGraph
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.inspection.reads import RecordedHooks
 from stagecache.state.contents.contents import Contents
-from stagecache.state.display import counted
 from stagecache.state.handles import CacheEntry
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import Y

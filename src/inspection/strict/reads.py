@@ -6,6 +6,7 @@ from typing import Any, final
 
 from attrs import frozen
 
+from stagecache.display.words import counted
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle
 from stagecache.state.items.layout import Layout
 from stagecache.state.stage import Stage
@@ -85,8 +86,8 @@ class ReadLog:
     def __repr__(self) -> str:
         with self._writing:
             return (
-                f"ReadLog({len(self._declared)} entries computed, "
-                f"{len(self._undeclared)} undeclared reads)"
+                f"ReadLog({counted(len(self._declared), 'entry')} computed, "
+                f"{counted(len(self._undeclared), 'undeclared read')})"
             )
 
     # ------------------------------------------------------------------ notes of a watch

@@ -1340,4 +1340,4 @@ def test_a_frozen_state_is_read_under_verify_without_computing() -> None:
 
 def test_a_log_says_how_much_is_in_it() -> None:
     found = Fixture().reads(lambda state: (state.q, state.time))
-    assert repr(found) == "ReadLog(1 entries computed, 2 undeclared reads)"
+    assert repr(found) == "ReadLog(1 entry computed, 2 undeclared reads)"
