@@ -26,6 +26,7 @@ from stagecache.multibody import (
     MobilizedBody,
     MultibodySystem,
     Sinusoid,
+    SinusoidalAcceleration,
     SinusoidalSpeed,
     Slider,
     Transform,
@@ -272,7 +273,7 @@ ALONG = [
 ]
 
 
-@pytest.mark.parametrize("kind", [None, Sinusoid, SinusoidalSpeed])
+@pytest.mark.parametrize("kind", [None, Sinusoid, SinusoidalSpeed, SinusoidalAcceleration])
 def test_a_particle_moves_alike_on_one_joint_and_on_three(kind: Any) -> None:
     """Driven or free, on a spring: its reactions are what its acceleration needs."""
     system = MultibodySystem()
