@@ -1,4 +1,4 @@
-"""Drake's tests of input ports: fixed values, connections, Contexts and linear systems with them."""
+"""Drake's tests of input ports: fixed values, connections, copies of States, linear models."""
 
 from collections.abc import Callable
 from typing import Any
