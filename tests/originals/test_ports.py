@@ -58,7 +58,7 @@ def inputs(system: System) -> list[str]:
 
 def fixed() -> tuple[System, Sink, DiscreteVariable[Array], DiscreteVariable[str]]:
     system = System(sink := Sink())
-    return system, sink, system.fix(sink.vector, [5.0, 6.0]), system.fix(sink.text, "foo")
+    return system, sink, system.fix(sink.vector, np.array([5.0, 6.0])), system.fix(sink.text, "foo")
 
 
 # ---------------------------------------------------------------------- fixed values
@@ -99,11 +99,12 @@ def test_a_read_of_an_input_changes_nothing_and_a_write_reaches_its_readers_alon
         return {name for name, entry in entries.items() if not entry.is_valid(state)}
 
     with state.trace() as trace:
-        for write, held, gone, version in (
+        writes: list[tuple[Callable[[], None], DiscreteVariable[Any], set[str], int]] = [
             (lambda: None, vector, set(), 1),
             (lambda: vector.set(state, np.array([7.0, 8.0])), vector, {"vector", "length"}, 2),
             (lambda: text.set(state, "bar"), text, {"text", "shout"}, 2),
-        ):
+        ]
+        for write, held, gone, version in writes:
             for _ in range(2):
                 for entry in entries.values():
                     entry(state)
@@ -240,12 +241,12 @@ class Plant(Subsystem):
 
 def test_an_input_without_elements_may_stay_without_a_source() -> None:
     system = System(plant := Plant())
-    system.fix(plant.force, [2.0])
+    system.fix(plant.force, np.array([2.0]))
     state = system.new_state()
     system.realize(state)
     assert state.zdot.tolist() == [5.0]
     assert plant.force(state).shape == (1,)
-    system.fix(plant.nothing, [])
+    system.fix(plant.nothing, np.zeros(0))
     assert plant.nothing(system.new_state()).shape == (0,)
 
 
@@ -253,7 +254,7 @@ def test_a_linear_model_needs_values_of_what_is_read_and_numbers_of_what_is_move
     system = System(plant := Plant())
     with pytest.raises(InputError, match=r"plant\.force: has no source"):
         system.new_state()
-    system.fix(plant.force, [0.0])
+    system.fix(plant.force, np.zeros(1))
     state = system.new_state()
     found = linearize(system, state, (plant.force,))
     close(found.A, [[-2.0]], 1e-6)
