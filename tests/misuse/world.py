@@ -90,12 +90,14 @@ class World:
     """Each thing is made when a call first needs it; all that were made are seen."""
 
     def __init__(self, folder: Path, foreign: Foreign, variant: str = "") -> None:
-        self.folder = folder
+        self.folder = folder / "world"
+        """A folder of its own, as it is emptied, and others may use the one that is given."""
         self.foreign = foreign
         self.variant = variant
         self.kept: dict[str, Any] = {}
-        for old in folder.iterdir():
-            shutil.rmtree(old) if old.is_dir() else old.unlink()
+        if self.folder.exists():
+            shutil.rmtree(self.folder)
+        self.folder.mkdir()
 
     def keep(self, name: str, make: Callable[[], Any]) -> Any:
         """Return the thing of that name, which is made the first time."""

@@ -58,13 +58,8 @@ def settled(
 
 def acceleration(body: MobilizedBody, state: State, station: Sequence[float] | Array) -> Array:
     """Return angular and linear acceleration of a frame at a station, in ground."""
-    found: Array = np.zeros(6)
-    if body.index:
-        udot = state[body.matter].udot
-        found[:3] = body.frame_jacobian(state)[:3] @ udot + body.acceleration_bias(state)[:3]
-        found[3:] = body.station_jacobian(state, station) @ udot
-        found[3:] += body.station_acceleration_bias(state, station)
-    return found
+    angular = body.acceleration(state)[:3]
+    return np.concatenate([angular, body.station_acceleration(state, station)])
 
 
 def close(one: Any, other: Any, tolerance: float = 1e-9) -> None:

@@ -292,6 +292,59 @@ def test_a_change_reaches_each_dependent_once_however_many_paths_lead_there(
     assert dict.fromkeys(stale, 1) == CALLS
 
 
+def messages(graph: Graph, reached: Counter[str]) -> dict[str, tuple[int, int, int]]:
+    """Return the messages that each entry got, those got again, and those sent on."""
+    found = {}
+    for node in graph:
+        if isinstance(node, Entry):
+            got = sum(reached[above.name] for above in node.prerequisites)
+            own = reached[node.name]
+            found[node.name] = got, got - own, own * len(node.dependents)
+    return found
+
+
+def test_writes_that_reach_an_entry_are_counted_once_by_each_path_and_in_a_copy_anew() -> None:
+    """Messages from node to node follow from these counts, as each node sends one to each other."""
+    graph, sources, entries = by_hand()
+    twin = graph.copy()
+    for own in (graph, twin):
+        up1, up2, time = (own[sources[name]] for name in ("up1", "up2", "time"))
+        with own.trace() as trace:
+            for variable in (time, up1, up1, up2):
+                variable.set(variable() + 1.0)
+            for entry in entries:
+                own[entry]()
+        rows = trace.summary()
+        counts = {name: (rows[own[name]].notified, rows[own[name]].made_stale) for name in entries}
+        assert counts == {"middle": (3, 1), "down1": (3, 1), "down2": (3, 1), "last": (4, 1)}
+        reached = Counter({name: reached for name, (reached, _) in counts.items()})
+        reached.update({"time": 1, "up1": 2, "up2": 1})
+        assert messages(own, reached) == {
+            "middle": (3, 0, 9),
+            "down1": (5, 2, 0),
+            "down2": (3, 0, 3),
+            "last": (7, 3, 0),
+        }
+        assert valid_in(graph, entries) == set(entries)
+
+
+def test_each_read_computes_in_a_graph_without_the_cache() -> None:
+    graph, sources, entries = by_hand()
+    with uncached(graph):
+        assert valid_in(graph, entries) == set(entries)
+        for _ in range(2):
+            assert (entries["down2"](), entries["last"]()) == (2.0, 5.0)
+        assert CALLS == {"down2": 4, "middle": 6, "last": 2}
+        sources["up2"].set(2.0)
+        assert entries["middle"]() == 3.0
+    CALLS.clear()
+    assert (entries["middle"](), CALLS) == (3.0, {})
+    with uncached(graph, entries["down1"]):
+        for _ in range(2):
+            assert (entries["down1"](), entries["down2"]()) == (4.0, 3.0)
+    assert CALLS == {"down1": 2, "down2": 1}
+
+
 def test_nodes_know_their_prerequisites_and_dependents_and_so_do_those_of_a_copy() -> None:
     graph, sources, entries = by_hand()
     assert [node.name for node in entries["middle"].prerequisites] == ["up1", "up2"]
@@ -372,10 +425,14 @@ def two_tanks() -> tuple[System, State, Tank, Tank, Seen]:
     return system, system.new_state(), one, two, seen
 
 
+def watched(seen: Seen) -> dict[str, Any]:
+    every = {f"{name} {i}": getattr(seen, name)[i] for name in GROUPS for i in range(2)}
+    return every | {"time": seen.of_time}
+
+
 def stale_after(state: State, seen: Seen, write: Any) -> set[str]:
     """Compute all, write, and return what is stale, with the index of the tank."""
-    every = {f"{name} {i}": getattr(seen, name)[i] for name in GROUPS for i in range(2)}
-    every["time"] = seen.of_time
+    every = watched(seen)
     for entry in every.values():
         entry(state)
     write()
@@ -396,7 +453,7 @@ def test_a_write_is_noted_by_the_subsystems_that_have_what_was_written() -> None
         state.time += 1.0
 
     every_z = {"continuous 0", "continuous 1"}
-    for write, stale in (
+    writes: list[tuple[Any, set[str]]] = [
         (write_time, {"time"}),
         (write_y, every_z),
         (state.upd_y, every_z),
@@ -407,8 +464,14 @@ def test_a_write_is_noted_by_the_subsystems_that_have_what_was_written() -> None
         (lambda: two.notes.upd(state), {"discretes 1"}),
         (lambda: one.area.set(state, 9.0), {"parameters 0"}),
         (lambda: two.label.set(state, "other"), {"parameters 1"}),
-    ):
-        assert stale_after(state, seen, write) == stale
+    ]
+    for write, stale in writes:
+        with state.trace() as trace:
+            assert stale_after(state, seen, write) == stale
+        rows = trace.summary()
+        counted = {name: rows[entry].notified for name, entry in watched(seen).items()}
+        assert {name for name, number in counted.items() if number} == stale
+        assert max(counted.values()) == 1
     assert (state[one].z.tolist(), state[two].z.tolist()) == ([7.0], [5.5])
 
 

@@ -26,6 +26,7 @@ from stagecache.multibody import (
     MobilizedBody,
     MultibodySystem,
     Sinusoid,
+    SinusoidalAcceleration,
     SinusoidalSpeed,
     Slider,
     Transform,
@@ -167,6 +168,37 @@ def test_gravity_acts_at_centers_of_mass_and_its_acceleration_is_a_parameter() -
         assert system.calc_potential_energy(state) == pytest.approx(energy)
 
 
+def test_bodies_are_left_out_of_a_gravity_and_its_energy_has_a_zero_height() -> None:
+    """The parameters are those of a State; another force, of other bodies, can be switched on."""
+    system = chain(Gimbal, 4)
+    matter = system.matter
+    bodies = matter.bodies[1:]
+    down, strength = np.array([0.6, 0.0, -0.8]), 50.0
+    whole = system.add(Gravity(matter, strength * down, zero_height=17.0), "whole")
+    left_out = [matter.ground, bodies[1]]
+    some = system.add(Gravity(matter, strength * down, zero_height=10.3, excluded=left_out), "some")
+    assert (whole.excluded, some.excluded) == ((), tuple(left_out))
+    state = scattered(system)
+    assert (whole.zero_height(state), some.zero_height(state)) == (17.0, 10.3)
+    for force, without, height in ((whole, 0, 17.0), (whole, 0, 1.25), (some, bodies[1], 10.3)):
+        whole.is_enabled.set(state, force is whole)
+        some.is_enabled.set(state, force is some)
+        force.zero_height.set(state, height)
+        system.realize(state, Stage.ACCELERATION)
+        on_u, energy = np.zeros(state.nu), 0.0
+        for body in bodies:
+            if body is not without:
+                own = body.mass_properties
+                on_u += body.station_jacobian(state, own.center).T @ (own.mass * strength * down)
+                above = -float(body.station_position(state, own.center) @ down)
+                energy += own.mass * strength * (above - height)
+        close(matter.applied_force(state), on_u)
+        assert force.potential_energy(state) == pytest.approx(energy)
+        assert system.calc_potential_energy(state) == pytest.approx(energy)
+        on_all = matter.multiply_by_m(state, state.udot) - matter.bias_force(state)
+        close(on_all, on_u, 1e-7)
+
+
 # ---------------------------------------------------------------------- bushings
 
 
@@ -272,7 +304,7 @@ ALONG = [
 ]
 
 
-@pytest.mark.parametrize("kind", [None, Sinusoid, SinusoidalSpeed])
+@pytest.mark.parametrize("kind", [None, Sinusoid, SinusoidalSpeed, SinusoidalAcceleration])
 def test_a_particle_moves_alike_on_one_joint_and_on_three(kind: Any) -> None:
     """Driven or free, on a spring: its reactions are what its acceleration needs."""
     system = MultibodySystem()

@@ -1,12 +1,14 @@
 """Simbody's tests of a matter: stations, Jacobians by hand, operators, reactions, and fits."""
 
 from math import pi, sqrt
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 
-from stagecache import Assembler, Stage
+from stagecache import Assembler, Stage, load_state
+from stagecache.errors import StageOutOfRangeError
 from stagecache.multibody import (
     Ball,
     ConstantAccelerationConstraint,
@@ -248,3 +250,23 @@ def test_observed_points_of_a_random_tree_are_fitted(seed: int, is_tied: bool) -
         if is_tied:
             ends = bodies[1].pose(state).translation, bodies[-1].pose(state).translation
             assert np.linalg.norm(ends[0] - ends[1]) == pytest.approx(distance, abs=1e-6)
+
+
+def test_the_level_of_a_lock_goes_into_a_file(tmp_path: Path) -> None:
+    tree = make_tree([Pin, Slider], [0, 1], 1, has_mass=True)
+    _, pin, slider = tree.bodies
+    for level in (Stage.ACCELERATION, Stage.VELOCITY, Stage.POSITION):
+        pin.lock(tree.state, [0.3], level=level)
+        tree.state.save(tmp_path / level.name)
+        loaded = load_state(tmp_path / level.name, tree.system)
+        assert (pin.is_locked(loaded), slider.is_locked(loaded)) == (True, False)
+        tree.system.realize(loaded, Stage.INSTANCE)
+        assert tree.system.free_q_index(loaded).tolist() == [0, 1][level is Stage.POSITION :]
+        assert tree.system.free_u_index(loaded).tolist() == [0, 1][level < Stage.ACCELERATION :]
+        tree.system.realize(loaded, Stage.TIME)
+        tree.system.prescribe(loaded)
+        tree.system.realize(loaded, Stage.ACCELERATION)
+        held = {Stage.POSITION: pin.q, Stage.VELOCITY: pin.u, Stage.ACCELERATION: pin.udot}
+        close(held[level](loaded), [0.3])
+    with pytest.raises(StageOutOfRangeError):
+        pin.lock(tree.state, level=Stage.DYNAMICS)

@@ -13,6 +13,7 @@ from stagecache.multibody import (
     AbstractMobilizer,
     Ball,
     Bushing,
+    CantileverFreeBeam,
     Cylinder,
     DiscreteForces,
     Ellipsoid,
@@ -402,8 +403,11 @@ def test_a_gimbal_swings_as_three_pins_in_a_row() -> None:
 
 @pytest.mark.parametrize(
     "make",
-    [Pin, Planar, lambda: Ellipsoid((0.3, 0.4, 0.5)), Free, Gimbal, Bushing],
-    ids=["Pin", "Planar", "Ellipsoid", "Free", "Gimbal", "Bushing"],
+    [
+        *(Pin, Planar, lambda: Ellipsoid((0.3, 0.4, 0.5)), Free, Gimbal, Bushing),
+        lambda: CantileverFreeBeam(1.1),
+    ],
+    ids=["Pin", "Planar", "Ellipsoid", "Free", "Gimbal", "Bushing", "CantileverFreeBeam"],
 )
 def test_a_reversed_joint_is_the_same_joint_from_the_other_side(
     make: Callable[[], AbstractMobilizer],

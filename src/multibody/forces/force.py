@@ -144,6 +144,11 @@ class ForceSum:
         self._rows.append(np.array([self._layout.rows[body.index]]))
         self._spatial.append(np.concatenate([moment, force])[None])
 
+    def _add_rows(self, rows: Indices, spatial: Array) -> None:
+        """Add spatial forces on bodies by row, about the origin of the ground."""
+        self._rows.append(rows)
+        self._spatial.append(spatial)
+
     def _require_own(self, body: Any) -> None:
         if getattr(body, "matter", None) is not self._matter:
             raise UnknownBodyError(

@@ -768,6 +768,10 @@ class MatterSubsystem(Subsystem):
         """The masses of all bodies by row, (rows,) [kg]; there once Topology is realized."""
         return self._inertias.masses
 
+    def rows_of(self, bodies: Iterable[MobilizedBody]) -> list[int]:
+        """Return the rows of bodies in its tables; known once Topology is realized."""
+        return [self._layouts[False].rows[body.index] for body in bodies]
+
     @mass_matrix(
         prerequisites=lambda self: (
             *(self.axes, self.tree_inertias),

@@ -52,8 +52,9 @@ def multiply(state: State, letter: str, values: ArrayLike) -> Vector:
     x = checked_rows(values, nu, "u", f"multiply_by_{letter}(u)")
     found = np.zeros((count, *x.shape[1:]))
     if x.size:
-        for start, part in parts:
-            found[start : start + part.shape[0]] = part @ x
+        with np.errstate(invalid="ignore"):  # what is infinite makes NaN, without a warning
+            for start, part in parts:
+                found[start : start + part.shape[0]] = part @ x
     return found
 
 
@@ -64,8 +65,9 @@ def multiply_transpose(state: State, letter: str, values: ArrayLike) -> Vector:
     x = checked_rows(values, count, "rows of errors", what)
     found = np.zeros((nu, *x.shape[1:]))
     if x.size:
-        for start, part in parts:
-            found += part.T @ x[start : start + part.shape[0]]
+        with np.errstate(invalid="ignore"):
+            for start, part in parts:
+                found += part.T @ x[start : start + part.shape[0]]
     return found
 
 

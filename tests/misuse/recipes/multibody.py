@@ -294,7 +294,9 @@ RECIPES: Final[Recipes] = {
         MassProperties.about_center, 1.0, (0.0, 0.0, 0.0), np.eye(3)
     ).but(mass=[-1.0], inertia=[-np.eye(3), np.diag([1.0, 1.0, 9.0])]),
     # ------------------------------------------------------------------ forces
-    "Gravity": lambda w: call(Gravity, w.matter).but(matter=[3, None, w.multibody]),
+    "Gravity": lambda w: call(Gravity, w.matter, zero_height=1.0, excluded=[w.body]).but(
+        matter=[3, None, w.multibody], excluded=[3, None, w.body, [3], [w.foreign.body]]
+    ),
     "MobilitySpring": lambda w: call(MobilitySpring, w.body, 0, 1.0).but(
         body=NO_BODY, coordinate=[1, -1], stiffness=-1.0
     ),

@@ -90,6 +90,9 @@ def pull(body: Any) -> Callable[[State, ForceSum], None]:
 
 FORCES: dict[str, Callable[[Model], AbstractForce]] = {
     "gravity": lambda m: Gravity(m.system.matter, (0.5, -9.0, 1.0)),
+    "gravity of some": lambda m: Gravity(
+        m.system.matter, (0.5, -9.0, 1.0), zero_height=2.0, excluded=[m.ground, m.cart]
+    ),
     "spring at a joint": lambda m: MobilitySpring(m.cart, 0, 30.0, 0.2),
     "damper at a joint": lambda m: MobilityDamper(m.head, 1, 0.7),
     "constant force at a joint": lambda m: MobilityConstantForce(m.arm, 0, 1.5),
@@ -115,7 +118,8 @@ FORCES: dict[str, Callable[[Model], AbstractForce]] = {
 }
 
 HAS_ENERGY = {
-    *("gravity", "spring at a joint", "stop", "spring between points", "bushing"),
+    *("gravity", "gravity of some", "bushing"),
+    *("spring at a joint", "stop", "spring between points"),
 }
 
 each_force = pytest.mark.parametrize("name", list(FORCES))
@@ -212,6 +216,29 @@ def test_a_parameter_makes_stale_what_depends_on_it_and_no_pose(
     model.system.realize(state, Stage.ACCELERATION)
     assert not np.allclose(matter.applied_force(state), before)
     assert not np.allclose(state.udot, udot)
+
+
+def test_gravity_is_computed_once_unless_bodies_are_excluded() -> None:
+    model = Model()
+    matter = model.system.matter
+    whole, some = Gravity(matter), Gravity(matter, excluded=[model.cart, model.cart])
+    model.system.add(whole, "whole")
+    model.system.add(some, "some")
+    state = model.state()
+    for force in (whole, some):
+        force.potential_energy(state)
+    assert whole.applied(state).field == (0.0, -9.81, 0.0)
+    assert sorted(some.applied(state).rows) == sorted(matter.rows_of([model.arm, model.head]))
+    whole.zero_height.set(state, 1.0)
+    assert not whole.potential_energy.is_valid(state)
+    assert (whole.applied.is_valid(state), some.applied.is_valid(state)) == (True, True)
+    model.arm.q.set(state, [0.7])
+    assert (whole.applied.is_valid(state), some.applied.is_valid(state)) == (True, False)
+    with pytest.raises(ConstModelError):
+        some.excluded = ()
+    whole.zero_height.set(state, "x")
+    with pytest.raises(NotANumberError, match="zero_height"):
+        whole.potential_energy(state)
 
 
 def test_a_spring_between_points_is_left_alone_by_what_does_not_move_them() -> None:
@@ -402,6 +429,8 @@ def refused() -> list[tuple[Any, type[Exception], str]]:
     return [
         (lambda: Gravity("matter"), WrongTypeError, "not a matter|for something"),  # type: ignore[arg-type]
         (lambda: Gravity(model.system.matter, (1.0, 2.0)), ShapeError, "acceleration"),  # type: ignore[arg-type]
+        (lambda: Gravity(model.system.matter, excluded=[other.arm]), UnknownBodyError, "excluded"),
+        (lambda: Gravity(model.system.matter, excluded=arm), WrongTypeError, "excluded"),  # type: ignore[arg-type]
         (lambda: MobilitySpring(arm, 1, 1.0), OutOfRangeError, "does not exist"),
         (lambda: MobilitySpring(ground, 0, 1.0), OutOfRangeError, "a joint with u"),
         (lambda: MobilitySpring(arm, 0, -1.0), OutOfRangeError, "stiffness"),

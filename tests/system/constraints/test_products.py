@@ -60,6 +60,16 @@ def test_products_are_those_of_the_dense_matrices(
     np.testing.assert_allclose(one, errors[:, 0], atol=1e-14)
 
 
+@pytest.mark.parametrize("name", ["p", "v", "g", "pq", "n", "n_pinv"])
+def test_a_product_with_infinite_numbers_has_nan_and_makes_no_warning(name: str) -> None:
+    system, state = model(*KINDS, stage=Stage.VELOCITY)
+    there = getattr(system, f"multiply_by_{name}")
+    back = getattr(system, f"multiply_by_{name}_transpose")
+    sizes = len(back(state, [])), len(there(state, []))
+    for product, size in zip((there, back), sizes, strict=True):
+        assert np.isnan(product(state, np.full(size, np.inf))).any()
+
+
 def test_a_product_is_a_difference_of_errors() -> None:
     system, state = model(*KINDS, stage=Stage.VELOCITY)
     direction = np.random.default_rng(0).normal(size=state.nu)
@@ -90,7 +100,7 @@ def test_a_product_is_a_difference_of_errors() -> None:
 
 @pytest.mark.parametrize("line", RECORDED, ids=lambda line: line.split()[0])
 def test_operators_are_simbodys(line: str) -> None:
-    name, (_, _, udoterr, _, _, g, projected, pq) = numbers_of(line)
+    name, (_, _, udoterr, _, _, g, projected, pq, _) = numbers_of(line)
     system, state = model(name)
     given_udot = 1 - 0.4 * np.arange(state.nu)
     for one, other in (
