@@ -20,10 +20,10 @@ from stagecache import (
     simulate,
 )
 from stagecache.assembly import AssemblyResult
+from stagecache.display.words import counted
 from stagecache.examples import pendulum as example
 from stagecache.graph import Graph
 from stagecache.inspection import compare
-from stagecache.state.display import counted
 from stagecache.system import profile
 from stagecache.testing.strategies.graph import graphs
 from stagecache.testing.strategies.random_systems import systems

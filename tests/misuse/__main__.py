@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 import click
 
+from stagecache.multibody.tree.compiled import kernel
 from tests.misuse.generator import outcomes_of
 from tests.misuse.recipes import RECIPES
 from tests.misuse.sequences import SEQUENCES, try_sequence
@@ -28,6 +29,8 @@ def main() -> None:
     parser.add_argument("patterns", nargs="*", default=["*"], help="names of callables")
     parser.add_argument("--write", action="store_true", help="write the table into its page")
     options = parser.parse_args()
+    if options.write and kernel is None:  # a frozen State refuses more calls where there is one
+        parser.error("--write needs the kernel of stagecache.multibody: pip install .")
     found: list[Outcome] = []
     with TemporaryDirectory() as folder:
         foreign = Foreign()

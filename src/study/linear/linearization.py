@@ -5,9 +5,9 @@ from typing import Any, final
 import numpy as np
 from attrs import frozen
 
+from stagecache.display.words import counted
 from stagecache.errors import ShapeError
 from stagecache.numerics.matrices import Matrix, is_sparse
-from stagecache.state.display import counted
 from stagecache.state.handles import Vector
 
 

@@ -21,6 +21,7 @@ from stagecache.checks import (
 )
 from stagecache.decorations.coordinate_direction import CoordinateDirection
 from stagecache.display.html import MOST_ROWS, heading, output, table
+from stagecache.display.words import counted
 from stagecache.errors import (
     AdoptionError,
     ConstModelError,
@@ -41,7 +42,6 @@ from stagecache.inspection.reads import RecordedHooks
 from stagecache.inspection.strict.coverage import Gap
 from stagecache.state.contents.contents import Contents
 from stagecache.state.contents.guards import DEFAULT, FROZEN, REALIZING
-from stagecache.state.display import counted
 from stagecache.state.handles import (
     AbstractHandle,
     CacheEntry,

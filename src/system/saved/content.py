@@ -19,9 +19,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from stagecache.display.words import counted
 from stagecache.errors import short_repr
 from stagecache.files.values import Blobs, bad_file, decode, encode
-from stagecache.state.display import counted
 from stagecache.state.stage import Stage
 from stagecache.state.vectors.vectors import QERR_WEIGHTS, U_WEIGHTS, UERR_WEIGHTS, Z_WEIGHTS
 from stagecache.system.saved.snapshot import Form, Snapshot

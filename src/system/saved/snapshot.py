@@ -16,10 +16,10 @@ from typing import Any, Final, final
 
 from attrs import frozen
 
+from stagecache.display.words import counted
 from stagecache.files.values import form_of
 from stagecache.inspection.node_paths import NodePaths
 from stagecache.state.contents.contents import Contents
-from stagecache.state.display import counted
 from stagecache.state.handles import AbstractContinuousVariable, AbstractHandle, DiscreteVariable
 from stagecache.state.items.layout import Layout
 from stagecache.state.stage import Stage
