@@ -72,7 +72,7 @@ Function = Callable[[float], Any]
 NUMBERS: Final[dict[type, Any]] = {float: Real, int: Integral, bool: (bool, np.bool_)}
 """Types whose values are converted, with those from which they are."""
 
-ADMITTED: Final[dict[type, Any]] = {float: (float, int, np.number), int: (int, np.integer)}
+ADMITTED: Final[dict[type, Any]] = NUMBERS | {float: (Real, np.number)}
 """Types that may be promised where one of these is needed."""
 
 INPUT: Final = "input"
@@ -124,7 +124,7 @@ class Form:
 
     def check_type(self, promised: Any, port: object, source: object) -> None:
         """Refuse the promised type of an entry, if no value of it fits."""
-        if not isinstance(promised, type):
+        if not isinstance(promised, type) or promised is Any:  # which is a class
             return
         if self.shape is not None:
             fits = self.shape == () or not issubclass(promised, SIMPLE)

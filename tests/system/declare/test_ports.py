@@ -2,6 +2,7 @@
 
 import pickle
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -650,6 +651,38 @@ def test_a_source_that_does_not_fit_is_refused_with_the_topology(name: str) -> N
     assert str(port) in str(caught.value)
     system.disconnect(port)
     system.new_state()
+
+
+def test_a_promise_that_may_fit_is_taken() -> None:
+    class Promises(Subsystem):
+        @cached(prerequisites=())
+        def anything(self, state: State) -> Any:
+            return 1.0
+
+        @cached(prerequisites=())
+        def half(self, state: State) -> Fraction:
+            return Fraction(1, 2)
+
+        @cached(prerequisites=())
+        def flag(self, state: State) -> np.bool_:
+            return np.bool_(True)
+
+    class Reader(Subsystem):
+        number = input_port(float)
+        vector = input_port(float, shape=())
+        other = input_port(float)
+        flag = input_port(bool)
+
+    promises, reader = Promises(), Reader()
+    system = System(promises, reader)
+    connect: Any = system.connect
+    connect(promises.anything, reader.number)
+    connect(promises.anything, reader.vector)
+    connect(promises.half, reader.other)
+    connect(promises.flag, reader.flag)
+    state = system.new_state()
+    assert (reader.number(state), reader.vector(state), reader.other(state)) == (1.0, 1.0, 0.5)
+    assert reader.flag(state) is True
 
 
 def test_a_value_that_does_not_fit_is_refused_when_it_is_read() -> None:
