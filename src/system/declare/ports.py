@@ -117,7 +117,10 @@ class Form:
         if kind in NUMBERS:
             is_one = isinstance(value, NUMBERS[kind])
             if is_one and (kind is bool or not isinstance(value, bool)):
-                return kind(value)
+                try:
+                    return kind(value)
+                except OverflowError:  # an int of more than 308 digits
+                    pass
         elif isinstance(value, kind):
             return value
         raise self._misfit(port, source, f"{short_repr(value)}, of type {type(value).__name__}")
@@ -473,6 +476,15 @@ def input_port(
             type_text(kind),
             "write input_port(float); a first value is default=...",
         )
+    try:
+        isinstance(None, kind)
+    except TypeError:  # Any, or a protocol
+        raise WrongTypeError(
+            f"{what}({kind.__name__}): its values cannot be told from others",
+            "a class of which isinstance() knows the objects",
+            kind.__name__,
+            f"write {what}(object) for any value; or @runtime_checkable above a protocol",
+        ) from None
     sizes = None
     if shape is not None:
         given = shape if isinstance(shape, tuple) else (shape,)

@@ -4,7 +4,7 @@ import pickle
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pytest
@@ -601,6 +601,10 @@ def test_a_cycle_is_refused_with_its_path() -> None:
         system.new_state()
 
 
+class SupportsClose(Protocol):
+    def close(self) -> None: ...
+
+
 class Sources(Subsystem):
     text = parameter("left")
     flag = parameter(True)
@@ -681,7 +685,11 @@ def test_a_promise_that_may_fit_is_taken() -> None:
     connect(promises.half, reader.other)
     connect(promises.flag, reader.flag)
     state = system.new_state()
-    assert (reader.number(state), reader.vector(state), reader.other(state)) == (1.0, 1.0, 0.5)
+    assert (reader.number(state), reader.vector(state).item(), reader.other(state)) == (
+        1.0,
+        1.0,
+        0.5,
+    )
     assert reader.flag(state) is True
 
 
@@ -749,8 +757,13 @@ def test_an_input_is_not_assigned_and_its_declaration_is_checked() -> None:
     assert system.connections
     with pytest.raises(WrongTypeError, match="not a type"):
         input_port(1.0)  # type: ignore[call-overload]
+    for unknown in (Any, SupportsClose):
+        with pytest.raises(WrongTypeError, match="cannot be told from others"):
+            input_port(unknown)
     with pytest.raises(WrongTypeError, match="its default does not fit"):
         input_port(float, default="x")
+    with pytest.raises(WrongTypeError, match="its default does not fit"):
+        input_port(float, default=10**400)
     with pytest.raises(WrongTypeError, match="not an array of floats"):
         input_port(int, shape=3)
     with pytest.raises(StageOutOfRangeError):
