@@ -153,12 +153,11 @@ class Form:
     ) -> StagecacheError:
         if isinstance(source, str):  # it is given with the input
             return kind(f"{port}: {source} does not fit", str(self), got, f"give {self}")
-        return kind(
-            f"{port}: its source does not fit",
-            str(self),
-            f"{got}; the source is {shown(source)}",
-            "connect another source; or let an entry of @cached convert this one",
-        )
+        hint = "connect another source; or let an entry of @cached convert this one"
+        if isinstance(port, CacheEntry) and source is variable_of(port):
+            hint = f"write {self}: {source}.set(state, value)"
+        what = f"{port}: its source does not fit"
+        return kind(what, str(self), f"{got}; the source is {shown(source)}", hint)
 
     def __str__(self) -> str:
         if self.shape is not None:

@@ -703,8 +703,9 @@ def test_a_value_that_does_not_fit_is_refused_when_it_is_read() -> None:
         sinks.number(state)
     assert "sources.unsaid" in str(caught.value)
     held.set(state, np.zeros(3))
-    with pytest.raises(ShapeError, match=r"\(2,\)"):
+    with pytest.raises(ShapeError, match=r"\(2,\)") as caught:
         sinks.two(state)
+    assert "sinks.two.fixed.set(state, value)" in caught.value.hint
     held.set(state, ["x", "y"])
     with pytest.raises(NotANumberError, match=r"sinks\.two"):
         sinks.two(state)
