@@ -427,7 +427,8 @@ def input_port(
     Parameters
     ----------
     kind : type
-        The class of its values. A number is converted to float, int or bool, if nothing is lost.
+        The class of its values. A real number is converted to float, an integer to int, and numpy's
+        bool to bool.
     shape : int or tuple of int, optional
         For an array of floats of this shape; an int n stands for (n,).
     default : object, optional
