@@ -786,6 +786,13 @@ def test_connecting_is_a_change_of_topology_that_a_computation_cannot_make() -> 
     with pytest.raises(TopologyVersionError, match=r"meddler\.force was fixed"):
         system.realize(state)
 
+    class Early(Meddler):
+        def realize_topology(self, state: State) -> None:  # noqa: ARG002  # of a fixed form
+            self.system.fix(self.force, 2.0)
+
+    with pytest.raises(ConstModelError, match=r"^fix\(\): refused"):
+        System(Early()).new_state()
+
 
 # ---------------------------------------------------------------------- everything else
 
