@@ -703,9 +703,9 @@ def test_a_value_that_does_not_fit_is_refused_when_it_is_read() -> None:
         sinks.number(state)
     assert "sources.unsaid" in str(caught.value)
     held.set(state, np.zeros(3))
-    with pytest.raises(ShapeError, match=r"\(2,\)") as caught:
+    with pytest.raises(ShapeError, match=r"\(2,\)") as misfit:
         sinks.two(state)
-    assert "sinks.two.fixed.set(state, value)" in caught.value.hint
+    assert "sinks.two.fixed.set(state, value)" in misfit.value.hint
     held.set(state, ["x", "y"])
     with pytest.raises(NotANumberError, match=r"sinks\.two"):
         sinks.two(state)
@@ -787,7 +787,7 @@ def test_connecting_is_a_change_of_topology_that_a_computation_cannot_make() -> 
         system.realize(state)
 
     class Early(Meddler):
-        def realize_topology(self, state: State) -> None:  # noqa: ARG002  # of a fixed form
+        def realize_topology(self, state: State) -> None:
             self.system.fix(self.force, 2.0)
 
     with pytest.raises(ConstModelError, match=r"^fix\(\): refused"):
