@@ -51,8 +51,8 @@ def multiply(state: State, letter: str, values: ArrayLike) -> Vector:
     parts, (count, nu) = _parts(state, letter)
     x = checked_rows(values, nu, "u", f"multiply_by_{letter}(u)")
     found = np.zeros((count, *x.shape[1:]))
-    if x.size:
-        for start, part in parts:
+    with np.errstate(invalid="ignore"):  # where x is infinite
+        for start, part in parts if x.size else ():
             found[start : start + part.shape[0]] = part @ x
     return found
 
@@ -63,8 +63,8 @@ def multiply_transpose(state: State, letter: str, values: ArrayLike) -> Vector:
     what = f"multiply_by_{letter}_transpose(multipliers)"
     x = checked_rows(values, count, "rows of errors", what)
     found = np.zeros((nu, *x.shape[1:]))
-    if x.size:
-        for start, part in parts:
+    with np.errstate(invalid="ignore"):
+        for start, part in parts if x.size else ():
             found += part.T @ x[start : start + part.shape[0]]
     return found
 

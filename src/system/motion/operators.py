@@ -139,7 +139,8 @@ def _multiply(state: State, values: ArrayLike, what: str, *, from_u: bool, is_pi
             matrix: Matrix = _entry(block, is_pinv=is_pinv)(state)
             if is_pinv == from_u:
                 matrix = transposed(matrix)
-            found[goal] = product(matrix, x[rows])
+            with np.errstate(invalid="ignore"):  # where x is infinite
+                found[goal] = product(matrix, x[rows])
     return found
 
 

@@ -60,6 +60,17 @@ def test_products_are_those_of_the_dense_matrices(
     np.testing.assert_allclose(one, errors[:, 0], atol=1e-14)
 
 
+def test_infinite_factors_give_nan_without_a_warning() -> None:
+    system, state = model("Rod", "NoSlip1D", use_euler_angles=False, stage=Stage.VELOCITY)
+    for name, size in (
+        ("multiply_by_n_pinv", state.nq),
+        ("multiply_by_pq", state.nq),
+        ("multiply_by_g", state.nu),
+        ("multiply_by_g_transpose", state.nudoterr),
+    ):
+        assert np.isnan(getattr(system, name)(state, np.full(size, np.inf))).any()
+
+
 def test_a_product_is_a_difference_of_errors() -> None:
     system, state = model(*KINDS, stage=Stage.VELOCITY)
     direction = np.random.default_rng(0).normal(size=state.nu)
@@ -90,7 +101,7 @@ def test_a_product_is_a_difference_of_errors() -> None:
 
 @pytest.mark.parametrize("line", RECORDED, ids=lambda line: line.split()[0])
 def test_operators_are_simbodys(line: str) -> None:
-    name, (_, _, udoterr, _, _, g, projected, pq) = numbers_of(line)
+    name, (_, _, udoterr, _, _, g, projected, pq, _) = numbers_of(line)
     system, state = model(name)
     given_udot = 1 - 0.4 * np.arange(state.nu)
     for one, other in (
