@@ -11,7 +11,14 @@ import numpy as np
 
 from stagecache.assembly.coordinates.dependent import DependentCoordinate
 from stagecache.checks import require_type
-from stagecache.errors import AdoptionError, ConstraintError, WrongTypeError, listed, short_repr
+from stagecache.errors import (
+    AdoptionError,
+    ConstraintError,
+    NotANumberError,
+    WrongTypeError,
+    listed,
+    short_repr,
+)
 from stagecache.multibody.constraints.constraint import AbstractConstraint
 from stagecache.multibody.constraints.coordinates import CoordinateCouplerConstraint
 from stagecache.multibody.geometry.orientation import with_leading_positive
@@ -353,7 +360,7 @@ class MultibodySystem(System):
         ------
         StageTooLowError, WrongTypeError, ForeignStateError
         NotANumberError
-            Some udot is not known, in a tree without mass.
+            Some udot is not known, in a tree where bodies without mass are free.
 
         Examples
         --------
@@ -372,6 +379,15 @@ class MultibodySystem(System):
         """
         matter = self._checked_matter(state, matter, "calc_motion_forces")
         udot, place = state[matter].udot, matter.u.place(state)
+        unknown = np.isnan(udot)
+        if unknown.any():
+            joint = next(j for j in matter.layout(state).joints if unknown[j.u].any())
+            raise NotANumberError(
+                f"calc_motion_forces: the udot of {joint.body} is not known",
+                "a number for each u of the tree",
+                f"udot = {udot[joint.u].tolist()}",
+                "give the bodies mass; or give each joint a motion, or lock it",
+            )
         total = matter.calc_inverse_dynamics(state, udot)
         if state.nudoterr:
             start = state.nq

@@ -146,7 +146,9 @@ class LineOrientation(AbstractQuaternionLine):
 
     q is a quaternion (w, x, y, z), or body-fixed x-y-z angles [rad], as of a Ball. The body needs
     no inertia about z, about which u does not turn it. An Assembler does not turn it about z,
-    either: markers on it belong on that axis.
+    either: markers on it belong on that axis. A motion of q may, but only points on that axis have
+    its velocities then. Reversed, all of this is about z of F, which no line of the body is: give
+    motions and observations in which it does not turn about that.
     """
 
     nq, nu = 4, 2

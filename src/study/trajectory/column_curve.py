@@ -12,6 +12,7 @@ import numpy as np
 from attrs import frozen
 
 from stagecache.state.handles import Vector
+from stagecache.state.values.values import duplicate
 from stagecache.study.trajectory.rows import Array, Column
 
 
@@ -51,7 +52,7 @@ class ColumnCurve:
         if not self.is_held and row + 1 < len(times) and time > times[row]:
             part = (time - times[row]) / (times[row + 1] - times[row])
             value = (1.0 - part) * value + part * values[row + 1]
-        return value.item() if isinstance(value, np.generic) else value
+        return value.item() if isinstance(value, np.generic) else duplicate(value)
 
     def __repr__(self) -> str:
         return f"ColumnCurve({self.path!r}, {len(self.times)} rows)"

@@ -51,10 +51,9 @@ def multiply(state: State, letter: str, values: ArrayLike) -> Vector:
     parts, (count, nu) = _parts(state, letter)
     x = checked_rows(values, nu, "u", f"multiply_by_{letter}(u)")
     found = np.zeros((count, *x.shape[1:]))
-    if x.size:
-        with np.errstate(invalid="ignore"):  # what is infinite makes NaN, without a warning
-            for start, part in parts:
-                found[start : start + part.shape[0]] = part @ x
+    with np.errstate(invalid="ignore"):  # where x is infinite
+        for start, part in parts if x.size else ():
+            found[start : start + part.shape[0]] = part @ x
     return found
 
 
@@ -64,10 +63,9 @@ def multiply_transpose(state: State, letter: str, values: ArrayLike) -> Vector:
     what = f"multiply_by_{letter}_transpose(multipliers)"
     x = checked_rows(values, count, "rows of errors", what)
     found = np.zeros((nu, *x.shape[1:]))
-    if x.size:
-        with np.errstate(invalid="ignore"):
-            for start, part in parts:
-                found += part.T @ x[start : start + part.shape[0]]
+    with np.errstate(invalid="ignore"):
+        for start, part in parts if x.size else ():
+            found += part.T @ x[start : start + part.shape[0]]
     return found
 
 

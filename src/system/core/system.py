@@ -495,7 +495,7 @@ class System:
         """
         ports.declaration_of(port, self)
         ports.check_source(source, port, self)
-        self._feed(port, source, "connected")
+        self._feed(port, source, "connect", "connected")
 
     def fix(self, port: CacheEntry[T], value: T) -> DiscreteVariable[T]:
         """Feed an input from a variable of each State. A change of topology.
@@ -520,7 +520,7 @@ class System:
         """
         form = ports.declaration_of(port, self).form
         first = form.checked(value, port, "its fixed value")
-        self._feed(port, ports.Fixed.of(first), "fixed")
+        self._feed(port, ports.Fixed.of(first), "fix", "fixed")
         return ports.variable_of(port)
 
     def disconnect(self, port: CacheEntry[Any]) -> None:
@@ -542,10 +542,10 @@ class System:
         del self._sources[port]
         self._topology_changed(f"{port} was disconnected")
 
-    def _feed(self, port: CacheEntry[Any], source: object, how: str) -> None:
+    def _feed(self, port: CacheEntry[Any], source: object, verb: str, how: str) -> None:
         ports.check_free(port, self)
         self._require_idle(f"the source of {port}")
-        self._refuse_in_hook("connect()")
+        self._refuse_in_hook(f"{verb}()")
         self._sources[port] = source
         self._topology_changed(f"{port} was {how}")
 

@@ -72,7 +72,7 @@ Function = Callable[[float], Any]
 NUMBERS: Final[dict[type, Any]] = {float: Real, int: Integral, bool: (bool, np.bool_)}
 """Types whose values are converted, with those from which they are."""
 
-ADMITTED: Final[dict[type, Any]] = {float: (float, int, np.number), int: (int, np.integer)}
+ADMITTED: Final[dict[type, Any]] = NUMBERS | {float: (Real, np.number)}
 """Types that may be promised where one of these is needed."""
 
 INPUT: Final = "input"
@@ -117,14 +117,17 @@ class Form:
         if kind in NUMBERS:
             is_one = isinstance(value, NUMBERS[kind])
             if is_one and (kind is bool or not isinstance(value, bool)):
-                return kind(value)
+                try:
+                    return kind(value)
+                except OverflowError:  # an int of more than 308 digits
+                    pass
         elif isinstance(value, kind):
             return value
         raise self._misfit(port, source, f"{short_repr(value)}, of type {type(value).__name__}")
 
     def check_type(self, promised: Any, port: object, source: object) -> None:
         """Refuse the promised type of an entry, if no value of it fits."""
-        if not isinstance(promised, type):
+        if not isinstance(promised, type) or promised is Any:  # which is a class
             return
         if self.shape is not None:
             fits = self.shape == () or not issubclass(promised, SIMPLE)
@@ -150,12 +153,11 @@ class Form:
     ) -> StagecacheError:
         if isinstance(source, str):  # it is given with the input
             return kind(f"{port}: {source} does not fit", str(self), got, f"give {self}")
-        return kind(
-            f"{port}: its source does not fit",
-            str(self),
-            f"{got}; the source is {shown(source)}",
-            "connect another source; or let an entry of @cached convert this one",
-        )
+        hint = "connect another source; or let an entry of @cached convert this one"
+        if isinstance(port, CacheEntry) and source is variable_of(port):
+            hint = f"write {self}: {source}.set(state, value)"
+        what = f"{port}: its source does not fit"
+        return kind(what, str(self), f"{got}; the source is {shown(source)}", hint)
 
     def __str__(self) -> str:
         if self.shape is not None:
@@ -425,7 +427,8 @@ def input_port(
     Parameters
     ----------
     kind : type
-        The class of its values. A number is converted to float, int or bool, if nothing is lost.
+        The class of its values. A real number is converted to float, an integer to int, and numpy's
+        bool to bool.
     shape : int or tuple of int, optional
         For an array of floats of this shape; an int n stands for (n,).
     default : object, optional
@@ -473,6 +476,15 @@ def input_port(
             type_text(kind),
             "write input_port(float); a first value is default=...",
         )
+    try:
+        isinstance(None, kind)
+    except TypeError:  # Any, or a protocol
+        raise WrongTypeError(
+            f"{what}({kind.__name__}): its values cannot be told from others",
+            "a class of which isinstance() knows the objects",
+            kind.__name__,
+            f"write {what}(object) for any value; or @runtime_checkable above a protocol",
+        ) from None
     sizes = None
     if shape is not None:
         given = shape if isinstance(shape, tuple) else (shape,)

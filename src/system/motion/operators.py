@@ -131,17 +131,16 @@ def _multiply(state: State, values: ArrayLike, what: str, *, from_u: bool, is_pi
     pairs = list(pairs_of(contents))  # all of them, before x is found to be empty
     if x.size == 0:
         return found
-    matrices: list[Matrix | None] = [
-        None if block is None else _entry(block, is_pinv=is_pinv)(state) for _, _, block in pairs
-    ]
-    with np.errstate(invalid="ignore"):  # what is infinite makes NaN, without a warning
-        for (q, u, _), matrix in zip(pairs, matrices, strict=True):
-            rows, goal = (u, q) if from_u else (q, u)
-            if matrix is None:
-                found[goal] = x[rows]
-            else:
-                own = transposed(matrix) if is_pinv == from_u else matrix
-                found[goal] = product(own, x[rows])
+    for q, u, block in pairs:
+        rows, goal = (u, q) if from_u else (q, u)
+        if block is None:
+            found[goal] = x[rows]
+        else:
+            matrix: Matrix = _entry(block, is_pinv=is_pinv)(state)
+            if is_pinv == from_u:
+                matrix = transposed(matrix)
+            with np.errstate(invalid="ignore"):  # where x is infinite
+                found[goal] = product(matrix, x[rows])
     return found
 
 

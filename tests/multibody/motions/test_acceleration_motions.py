@@ -12,6 +12,7 @@ from stagecache import Stage, State, simulate
 from stagecache.errors import (
     InconsistentConstraintsError,
     MotionError,
+    NotANumberError,
     OutOfRangeError,
     ShapeError,
     StageOutOfRangeError,
@@ -235,6 +236,17 @@ def test_bodies_without_mass_move_by_it_as_well() -> None:
     assert (state.udot[0], state.qdotdot[0]) == (-2.0, -2.0)
     assert system.calc_motion_forces(state).tolist() == [0.0]
     assert simulate(system, state, 1.0)[-1].q[0] < 0.0
+
+
+def test_forces_of_motions_are_refused_where_some_udot_is_not_known() -> None:
+    system = MultibodySystem()
+    hand = system.matter.add_body("hand", system.matter.ground, Pin(), motion=Damped())
+    system.matter.add_body("finger", hand, Pin())
+    state = system.new_state()
+    system.realize(state, Stage.ACCELERATION)
+    for ask in (system.calc_motion_forces, system.calc_motion_power):
+        with pytest.raises(NotANumberError, match="the udot of body 'finger'"):
+            ask(state)
 
 
 def test_a_constraint_acts_on_the_others_and_moves_q_and_u_in_projections() -> None:

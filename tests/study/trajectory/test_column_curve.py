@@ -83,6 +83,20 @@ def test_a_curve_is_a_float_and_is_pickled_and_keeps_what_it_had() -> None:
     assert repr(curve) == "ColumnCurve('ball.height', 2 rows)"
 
 
+def test_a_value_of_a_curve_is_not_a_way_into_it() -> None:
+    class Notes(Subsystem):
+        place = q_variable((0.0, 1.0))
+        note = discrete(factory=lambda _: {"steps": 1}, invalidates=Stage.REPORT)
+
+    notes = Notes()
+    trajectory = Trajectory(System(notes).new_state())
+    trajectory.append(trajectory.system.new_state())
+    place, note = trajectory.curve(notes.place), trajectory.curve(notes.note)
+    assert not np.shares_memory(place(0.0), place(0.0))
+    note(0.0)["steps"] = 2
+    assert note(0.0) == {"steps": 1}
+
+
 def test_a_stored_trajectory_has_curves(tmp_path: Path) -> None:
     ball, trajectory = recorded([(0.0, 1.0), (2.0, 3.0)])
     trajectory.save(tmp_path / "run.arrow")

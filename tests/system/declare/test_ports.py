@@ -2,8 +2,9 @@
 
 import pickle
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pytest
@@ -600,6 +601,10 @@ def test_a_cycle_is_refused_with_its_path() -> None:
         system.new_state()
 
 
+class SupportsClose(Protocol):
+    def close(self) -> None: ...
+
+
 class Sources(Subsystem):
     text = parameter("left")
     flag = parameter(True)
@@ -652,6 +657,42 @@ def test_a_source_that_does_not_fit_is_refused_with_the_topology(name: str) -> N
     system.new_state()
 
 
+def test_a_promise_that_may_fit_is_taken() -> None:
+    class Promises(Subsystem):
+        @cached(prerequisites=())
+        def anything(self, state: State) -> Any:
+            return 1.0
+
+        @cached(prerequisites=())
+        def half(self, state: State) -> Fraction:
+            return Fraction(1, 2)
+
+        @cached(prerequisites=())
+        def flag(self, state: State) -> np.bool_:
+            return np.bool_(True)
+
+    class Reader(Subsystem):
+        number = input_port(float)
+        vector = input_port(float, shape=())
+        other = input_port(float)
+        flag = input_port(bool)
+
+    promises, reader = Promises(), Reader()
+    system = System(promises, reader)
+    connect: Any = system.connect
+    connect(promises.anything, reader.number)
+    connect(promises.anything, reader.vector)
+    connect(promises.half, reader.other)
+    connect(promises.flag, reader.flag)
+    state = system.new_state()
+    assert (reader.number(state), reader.vector(state).item(), reader.other(state)) == (
+        1.0,
+        1.0,
+        0.5,
+    )
+    assert reader.flag(state) is True
+
+
 def test_a_value_that_does_not_fit_is_refused_when_it_is_read() -> None:
     sources, sinks = Sources(), Sinks()
     system = System(sources, sinks)
@@ -662,8 +703,9 @@ def test_a_value_that_does_not_fit_is_refused_when_it_is_read() -> None:
         sinks.number(state)
     assert "sources.unsaid" in str(caught.value)
     held.set(state, np.zeros(3))
-    with pytest.raises(ShapeError, match=r"\(2,\)"):
+    with pytest.raises(ShapeError, match=r"\(2,\)") as misfit:
         sinks.two(state)
+    assert "sinks.two.fixed.set(state, value)" in misfit.value.hint
     held.set(state, ["x", "y"])
     with pytest.raises(NotANumberError, match=r"sinks\.two"):
         sinks.two(state)
@@ -716,8 +758,13 @@ def test_an_input_is_not_assigned_and_its_declaration_is_checked() -> None:
     assert system.connections
     with pytest.raises(WrongTypeError, match="not a type"):
         input_port(1.0)  # type: ignore[call-overload]
+    for unknown in (Any, SupportsClose):
+        with pytest.raises(WrongTypeError, match="cannot be told from others"):
+            input_port(unknown)
     with pytest.raises(WrongTypeError, match="its default does not fit"):
         input_port(float, default="x")
+    with pytest.raises(WrongTypeError, match="its default does not fit"):
+        input_port(float, default=10**400)
     with pytest.raises(WrongTypeError, match="not an array of floats"):
         input_port(int, shape=3)
     with pytest.raises(StageOutOfRangeError):
@@ -738,6 +785,13 @@ def test_connecting_is_a_change_of_topology_that_a_computation_cannot_make() -> 
     system.fix(meddler.force, 2.0)
     with pytest.raises(TopologyVersionError, match=r"meddler\.force was fixed"):
         system.realize(state)
+
+    class Early(Meddler):
+        def realize_topology(self, state: State) -> None:
+            self.system.fix(self.force, 2.0)
+
+    with pytest.raises(ConstModelError, match=r"^fix\(\): refused"):
+        System(Early()).new_state()
 
 
 # ---------------------------------------------------------------------- everything else
