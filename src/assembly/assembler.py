@@ -11,7 +11,7 @@ r"""The Assembler: q that satisfy conditions, and come close to others.
            \_____________________________________________  problem = None
       problem         the free q, and functions of these; prepared at the next call
 
-The contract is that of Simbody's `Assembler`, as its class documentation has it.
+The contract follows Simbody's `Assembler`, as its class documentation has it.
 """
 
 from collections.abc import Callable, Mapping
@@ -82,7 +82,7 @@ class Assembler(Study):
     It works on a State of its own, the internal State, in which orientations are Euler angles.
 
     A mobilizer, to be locked or restricted, is a handle of q, an object whose attribute `q` is one,
-    as a MobilizedBody, or a name: that of a body, or the path of a q, as "pendulum.angle". Its q
+    as a MobilizedBody, or a name: of a body, or the path of a q, as "pendulum.angle". Its q
     are counted as in the internal State: Euler angles, no quaternions.
 
     The weight of a condition tells its role: infinity, an error, which must be satisfied to the
@@ -340,7 +340,7 @@ class Assembler(Study):
         WrongTypeError
         ConditionError
             It has no errors, is in an Assembler already, or is for another System. Its class has
-            its own `__eq__`, or an `__init__` that does not call that of AssemblyCondition.
+            its own `__eq__`, or an `__init__` that does not call `AssemblyCondition.__init__`.
         ForeignNodeError
             Its q is of another System.
         """

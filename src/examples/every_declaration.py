@@ -102,7 +102,7 @@ class Chain(Subsystem):
 
     @fixed.acceleration
     def fixed_acceleration(self, state: State) -> float:
-        """And that of this one [m/s²]."""
+        """Time derivative of `fixed_velocity` [m/s²]."""
         return float(state[self].udot[0])
 
     @fixed.jacobian

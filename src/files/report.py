@@ -139,7 +139,7 @@ def _named(paths: Sequence[str]) -> str:
 
 
 def _leaf(path: str) -> str:
-    """Return the name of a variable within its subsystem; that of a family for its items."""
+    """Return the name of a variable within its subsystem; of an item, the name of its family."""
     family = path.partition("[")[0]
     return family.partition(".")[2] or path
 

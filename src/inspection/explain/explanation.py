@@ -31,7 +31,7 @@ class CauseKind(StrEnum):
     """All entries are stale for ever: the State is one of an older topology."""
 
     WAITING = "waits for a stage"
-    """Its subsystem, or that of an entry upstream, has not reached it; maybe since a write."""
+    """The subsystem of the entry, or of one upstream, is below its stage; maybe since a write."""
 
     COMPUTING = "being computed"
     """It is being computed now."""

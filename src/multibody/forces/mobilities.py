@@ -7,7 +7,7 @@ r"""Forces on one coordinate of a joint: spring, damper, constant force, stop.
     constant    f
     stop        f = -k x (1 + d x')                 k x² / 2
 
-The stop acts where q is beyond a bound, by x; it only pushes back. Its dissipation d is that of
+The stop acts where q is beyond a bound, by x; it only pushes back. Its dissipation d is taken from
 K. H. Hunt and F. R. E. Crossley, Coefficient of restitution interpreted as damping in vibroimpact
 (1975).
 
@@ -191,7 +191,7 @@ class MobilityDamper(AbstractMobilityForce):
 
 @final
 class MobilityConstantForce(AbstractMobilityForce):
-    """A force at a joint, as that of a motor. `force` [N m or N] is a parameter.
+    """A force at a joint, such as the force of a motor. `force` [N m or N] is a parameter.
 
     Parameters
     ----------

@@ -828,8 +828,8 @@ class MatterSubsystem(Subsystem):
     def _solve_m(self, state: State, others: Array | None, known: Array | None) -> Array | None:
         """Return udot by articulated bodies, in O(bodies), where the kernel is there.
 
-        Where a u moves no mass, or numbers are not finite, M is used instead: its error, or that
-        of a force, names it.
+        Where a u moves no mass, or numbers are not finite, M is used instead: the error of M, or
+        of a force, names the cause.
         """
         layout = self.layout(state)
         kernel = layout.kernel

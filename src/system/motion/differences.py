@@ -69,7 +69,7 @@ def derivative_along(
     read : CacheEntry or callable
         The function of the values, called with a copy of the State.
     stage : Stage, optional
-        The stage to which copies are realized first. The default is that of the entry.
+        The stage to which copies are realized first. The default is the stage of the entry.
     qdot, udot, zdot : (nq,) (nu,) (nz,) float, optional
         The direction; vectors that are left out do not change.
     time : float

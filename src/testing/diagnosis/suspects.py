@@ -110,7 +110,7 @@ class HookSearch:
                 for g in range(Stage.INSTANCE, needed)
                 if same_outcome(self._again(key, Stage(g)) or value, new)
             ]
-            filled = f"that of {Stage(at[-1])} fills it" if at else "another one fills it"
+            filled = f"the hook of {Stage(at[-1])} fills it" if at else "another one fills it"
             name = self.name(key)
             return (name,), (
                 f"fill {self.title} in the hook of {needed}, or of a later stage: {filled}, "
