@@ -63,7 +63,7 @@ IN_ASSEMBLY_COORDINATES: Final = "in_assembly_coordinates"
 """Optional method of a System: ``(state) -> State``, an equal one without quaternions."""
 
 SET_Q_FROM_ASSEMBLY: Final = "set_q_from_assembly"
-"""Its inverse: ``(internal, state)`` writes the q of the first into the second, in its form."""
+"""Inverse method: ``(internal, state)`` writes the q of the first into the second, in its form."""
 
 Reporter = Callable[[State], object]
 Solve = Callable[[Problem, Callable[[object], object] | None], Any]
@@ -289,7 +289,7 @@ class Assembler(Study):
 
     @property
     def force_numerical_gradient(self) -> bool:
-        """True to find derivatives of goals by differences, to check those of conditions."""
+        """True to find derivatives of goals by differences, to check conditions' derivatives."""
         return self._settings.force_numerical_gradient
 
     @force_numerical_gradient.setter

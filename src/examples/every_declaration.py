@@ -97,7 +97,7 @@ class Chain(Subsystem):
 
     @fixed.velocity
     def fixed_velocity(self, state: State) -> float:
-        """Its time derivative [m/s]."""
+        """Time derivative of `fixed` [m/s]."""
         return float(self.speed(state)[0])
 
     @fixed.acceleration
@@ -156,7 +156,7 @@ class Rope(Chain):
 
     @cached(prerequisites=(Chain.height,))
     def stretches(self, state: State) -> Vector:
-        """As those of the chain, but for slack."""
+        """Stretches as in the chain, but 0 where slack."""
         return np.maximum(Chain.stretches.compute(self, state), 0.0)
 
 

@@ -177,7 +177,7 @@ def _hint(report: LoadReport) -> str:
 
 
 def shortened(renamed: Mapping[str, str]) -> dict[str, str]:
-    """Return a renaming in which one name stands for those of all subsystems and items."""
+    """Return a renaming in which one name stands for the names of all subsystems and items."""
     short: dict[str, str] = {}
     counts = Counter((_leaf(old), _leaf(new)) for old, new in renamed.items())
     for old, new in renamed.items():

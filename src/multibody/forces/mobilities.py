@@ -11,8 +11,8 @@ The stop acts where q is beyond a bound, by x; it only pushes back. Its dissipat
 K. H. Hunt and F. R. E. Crossley, Coefficient of restitution interpreted as damping in vibroimpact
 (1975).
 
-All numbers are parameters of the State. Where a q is not the integral of its u, as those of a Ball,
-there is no such spring.
+All numbers are parameters of the State. Where a q is not the integral of its u, as in a Ball, there
+is no such spring.
 """
 
 from abc import abstractmethod

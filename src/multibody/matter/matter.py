@@ -205,7 +205,7 @@ def _drives(matter: Any) -> tuple[Any, ...]:
 
 
 def _drives_udot(matter: Any) -> tuple[Any, ...]:
-    """Return those of prescribed udot, which also may be functions of q and u."""
+    """Return the prerequisites of prescribed udot, which also may be functions of q and u."""
     return (*_drives(matter), matter.q, matter.u) if _has_accelerations(matter) else _drives(matter)
 
 

@@ -85,7 +85,7 @@ class AbstractRungeKutta(AbstractOneStep):
     Attributes
     ----------
     table : Table, or class of SciPy
-        With the arrays A (s, s), B (s,) and C (s,), and those of the estimate and of the
+        With the arrays A (s, s), B (s,) and C (s,), and arrays of the estimate and of the
         interpolant, which are for the s stages and the end of the step.
     """
 

@@ -391,7 +391,7 @@ class Trajectory:
         return Column(whole.labels[index], whole.kind, whole.values[:, index], place)
 
     def _columns(self, items: tuple[Item, ...]) -> list[Column]:
-        """Return several columns; by default those of tables."""
+        """Return several columns; by default the columns of tables."""
         return [self._column(item) for item in items or self.columns]
 
     def _units_of(self, columns: list[Column]) -> dict[str, str]:

@@ -310,7 +310,7 @@ class Search:
         )
 
     def _by_hooks(self) -> Suspects | None:
-        """Why what a hook fills is stale, though it ignores no write."""
+        """Return suspects where a hook's value is stale, though the hook ignores no write."""
         before = self._when_it_was_right()
         if before is None or (self.subject.item is not None and self.is_computed):
             return None
