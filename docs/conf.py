@@ -124,7 +124,7 @@ def close_up(_app: "Sphinx", _page: str, source: list[str]) -> None:
 
 
 def setup(app: "Sphinx") -> None:
-    """Connect the functions above, the first before that of napoleon."""
+    """Connect the functions above, the first before napoleon's function."""
     app.connect("autodoc-process-docstring", set_off_colon, priority=400)
     app.connect("autodoc-process-signature", shorten)
     app.connect("source-read", close_up)

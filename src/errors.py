@@ -371,7 +371,7 @@ class UnsavableValueError(StagecacheError, TypeError):
 
 
 class UnsharableError(StagecacheError, TypeError):
-    """A shared entry depends on something that cannot be compared with that of another process."""
+    """A shared entry depends on something that two processes cannot compare."""
 
 
 class NotPicklableError(StagecacheError, TypeError):

@@ -1,4 +1,4 @@
-"""Words: docstrings begin with a verb or a noun, and nothing "is no" or "is none"."""
+"""Words: docstrings begin with a verb or a noun; nothing "is no" such thing, or "that of" one."""
 
 import ast
 import io
@@ -14,8 +14,11 @@ PAGES = [  # without tables of names of tests, whose notes are checked in tests/
     *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")),
 ]
 FIRST_WORDS = re.compile(r"(What|Whether|Which|How|Where|Who|By|Of)\b")
-NEGATION = re.compile(r"(?<!\b[Tt]here\s)\bis\s+(?:no|none)\b(?!\s+(?:longer|more)\b)")
+NEGATION = re.compile(r"(?<!\b[Tt]here\s)\b(?:is|are)\s+(?:no|none)\b(?!\s+(?:longer|more)\b)")
 """Also where the line ends after "is"; "there is no" is plain, and None is a value."""
+
+STAND_IN = re.compile(r"\b(?:that\s+of|that\s+which|those\s+of\s+which)\b", re.IGNORECASE)
+"""Pronouns in the place of a noun that a reader has to search for: say the noun again."""
 
 
 def docstrings(path: Path) -> Iterator[tuple[int, str]]:
@@ -44,10 +47,12 @@ def offence(path: Path, line: int, text: str) -> str:
     return f"{path.relative_to(ROOT)}:{line}: {' '.join(text.split())[:80]}"
 
 
-def negations(path: Path, parts: Iterator[tuple[int, str]]) -> Iterator[str]:
-    """Places where something is said to be no such thing."""
+def matches(
+    pattern: re.Pattern[str], path: Path, parts: Iterator[tuple[int, str]]
+) -> Iterator[str]:
+    """Places where a pattern is found."""
     for line, text in parts:
-        for found in NEGATION.finditer(text):
+        for found in pattern.finditer(text):
             below = text.count("\n", 0, found.start())
             yield offence(path, line + below, text[max(found.start() - 30, 0) :])
 
@@ -62,15 +67,33 @@ def test_docstrings_begin_with_a_verb_or_a_noun() -> None:
     assert not found, "\n".join(found)
 
 
+def in_sources(pattern: re.Pattern[str]) -> list[str]:
+    return sorted({one for path in SOURCES for one in matches(pattern, path, words(path))})
+
+
+def in_prose(pattern: re.Pattern[str]) -> list[str]:
+    return [
+        one
+        for path in PAGES
+        for one in matches(pattern, path, iter([(1, path.read_text(encoding="utf-8"))]))
+    ]
+
+
 def test_nothing_in_the_sources_is_no_such_thing() -> None:
-    found = [one for path in SOURCES for one in negations(path, words(path))]
-    assert not found, "\n".join(sorted(set(found)))
+    found = in_sources(NEGATION)
+    assert not found, "\n".join(found)
 
 
 def test_nothing_in_the_prose_is_no_such_thing() -> None:
-    found = [
-        one
-        for path in PAGES
-        for one in negations(path, iter([(1, path.read_text(encoding="utf-8"))]))
-    ]
+    found = in_prose(NEGATION)
+    assert not found, "\n".join(found)
+
+
+def test_no_pronoun_in_the_sources_stands_for_a_noun_out_of_sight() -> None:
+    found = in_sources(STAND_IN)
+    assert not found, "\n".join(found)
+
+
+def test_no_pronoun_in_the_prose_stands_for_a_noun_out_of_sight() -> None:
+    found = in_prose(STAND_IN)
     assert not found, "\n".join(found)

@@ -11,7 +11,7 @@ r"""The Assembler: q that satisfy conditions, and come close to others.
            \_____________________________________________  problem = None
       problem         the free q, and functions of these; prepared at the next call
 
-The contract is that of Simbody's `Assembler`, as its class documentation has it.
+The contract follows Simbody's `Assembler`, as its class documentation has it.
 """
 
 from collections.abc import Callable, Mapping
@@ -63,7 +63,7 @@ IN_ASSEMBLY_COORDINATES: Final = "in_assembly_coordinates"
 """Optional method of a System: ``(state) -> State``, an equal one without quaternions."""
 
 SET_Q_FROM_ASSEMBLY: Final = "set_q_from_assembly"
-"""Its inverse: ``(internal, state)`` writes the q of the first into the second, in its form."""
+"""Inverse method: ``(internal, state)`` writes the q of the first into the second, in its form."""
 
 Reporter = Callable[[State], object]
 Solve = Callable[[Problem, Callable[[object], object] | None], Any]
@@ -82,7 +82,7 @@ class Assembler(Study):
     It works on a State of its own, the internal State, in which orientations are Euler angles.
 
     A mobilizer, to be locked or restricted, is a handle of q, an object whose attribute `q` is one,
-    as a MobilizedBody, or a name: that of a body, or the path of a q, as "pendulum.angle". Its q
+    as a MobilizedBody, or a name: of a body, or the path of a q, as "pendulum.angle". Its q
     are counted as in the internal State: Euler angles, no quaternions.
 
     The weight of a condition tells its role: infinity, an error, which must be satisfied to the
@@ -289,7 +289,7 @@ class Assembler(Study):
 
     @property
     def force_numerical_gradient(self) -> bool:
-        """True to find derivatives of goals by differences, to check those of conditions."""
+        """True to find derivatives of goals by differences, to check conditions' derivatives."""
         return self._settings.force_numerical_gradient
 
     @force_numerical_gradient.setter
@@ -340,7 +340,7 @@ class Assembler(Study):
         WrongTypeError
         ConditionError
             It has no errors, is in an Assembler already, or is for another System. Its class has
-            its own `__eq__`, or an `__init__` that does not call that of AssemblyCondition.
+            its own `__eq__`, or an `__init__` that does not call `AssemblyCondition.__init__`.
         ForeignNodeError
             Its q is of another System.
         """

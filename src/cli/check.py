@@ -30,7 +30,7 @@ INNERMOST: Final = -3
 PASSED: Final = 0
 FAILED: Final = 1
 INTERRUPTED: Final = 130
-"""Exit statuses; the last one is that of a program which Control-C has ended, by custom."""
+"""Exit statuses; the last one is, by custom, for a program which Control-C has ended."""
 
 COLORS: Final = {"passed": "green", "failed": "bold red"}
 ROW: Final = "{:<10} {:<11} {:>8} {:>10} {:>8}"

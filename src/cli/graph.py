@@ -51,7 +51,7 @@ class Selection:
     depth: int | None = None
 
     def of(self, view: GraphView) -> GraphView:
-        """These nodes of a view: those that all options leave."""
+        """Return the nodes of a view that all options leave."""
         above = below = view
         if self.upstream_of is not None:
             above = view.upstream_of(self.upstream_of, depth=self.depth)

@@ -98,7 +98,7 @@ def run(files: IKFiles, options: IKOptions, out: Console, err: Console) -> bool:
         tasks = None if files.tasks is None else read_ik_tasks(files.tasks)
         used = _within(markers, tasks, options)
         if tasks is not None:
-            tasks = evolve(tasks, time_range=(-inf, inf))  # it is that of the frames used
+            tasks = evolve(tasks, time_range=(-inf, inf))  # the frames used set the range
         found = inverse_kinematics(
             model,
             used,

@@ -104,8 +104,8 @@ def load_run(model: str) -> tuple[System | None, Callable[..., Any] | None]:
     Parameters
     ----------
     model : str
-        Same as for `load_system`; but the name may also be that of a function of a State, which is
-        one of the only System of the module, or of a program: a function without arguments.
+        Same as for `load_system`; but it may also name a function of a State, which is a State of
+        the only System of the module, or a program: a function without arguments.
 
     Returns
     -------

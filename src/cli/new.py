@@ -33,7 +33,7 @@ def write_model(name: str, parent: Path) -> list[Path]:
     Raises
     ------
     click.UsageError
-        The name cannot be that of a new module.
+        The name does not suit a new module.
     click.FileError
         The folder exists, or cannot be written.
     """

@@ -98,7 +98,7 @@ def raised_by(call: Callable[[], object]) -> str:
 
 
 def tell_failures(failures: dict[str, str]) -> None:
-    """Print the entries that raise, with those of the same error on one line."""
+    """Print the entries that raise: one line for each error, with its entries."""
     for failure in dict.fromkeys(failures.values()):
         paths = [path for path, other in failures.items() if other == failure]
         tell(f"compute {listed(paths)}: {failure}")

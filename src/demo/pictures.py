@@ -122,7 +122,7 @@ def plotted(found: Demonstration) -> Any:
     axes.set_xticks(range(0, 361, 60))
     axes.grid(alpha=0.3)
     axes.legend()
-    axes.set_title("angles over that of the crank")
+    axes.set_title("angles over the angle of the crank")
     return figure
 
 

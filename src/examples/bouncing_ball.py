@@ -43,7 +43,7 @@ class Ball(Subsystem):
 
     @cached(prerequisites=(height, speed, gravity), unit="J/kg")
     def energy(self, state: State) -> float:
-        """For each kilogram [J]."""
+        """Energy for each kilogram [J]."""
         return self.speed(state) ** 2 / 2 + self.gravity(state) * self.height(state)
 
     def realize_acceleration(self, state: State) -> None:
@@ -70,7 +70,7 @@ def system() -> System:
 
 
 def exact_bounces(count: int) -> list[float]:
-    """When a ball that falls from 1 m bounces [s]."""
+    """Return the times at which a ball that falls from 1 m bounces [s]."""
     fall = math.sqrt(2 / 9.81)
     return [fall * (1 + 2 * sum(0.8**k for k in range(1, n + 1))) for n in range(count)]
 

@@ -97,12 +97,12 @@ class Chain(Subsystem):
 
     @fixed.velocity
     def fixed_velocity(self, state: State) -> float:
-        """Its time derivative [m/s]."""
+        """Time derivative of `fixed` [m/s]."""
         return float(self.speed(state)[0])
 
     @fixed.acceleration
     def fixed_acceleration(self, state: State) -> float:
-        """And that of this one [m/s²]."""
+        """Time derivative of `fixed_velocity` [m/s²]."""
         return float(state[self].udot[0])
 
     @fixed.jacobian
@@ -156,7 +156,7 @@ class Rope(Chain):
 
     @cached(prerequisites=(Chain.height,))
     def stretches(self, state: State) -> Vector:
-        """As those of the chain, but for slack."""
+        """Stretches as in the chain, but 0 where slack."""
         return np.maximum(Chain.stretches.compute(self, state), 0.0)
 
 

@@ -33,7 +33,7 @@ class Pendulum(Subsystem):
 
     @cached(available_from=Stage.VELOCITY, unit="J")
     def kinetic_energy(self, state: State) -> float:
-        """Its kinetic energy [J]."""
+        """Kinetic energy of the mass [J]."""
         return self.mass(state) * (self.length(state) * self.rate(state)) ** 2 / 2
 
     def realize_acceleration(self, state: State) -> None:

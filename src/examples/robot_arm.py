@@ -101,7 +101,7 @@ def rotation(column: int, axis: int) -> Vector:
 
 
 def tube(end: Point, radius: float) -> list[AbstractDecoration]:
-    """From the origin of a link to a point of it, in pieces along z and x."""
+    """Make pieces along z and x, from the origin of a link to a point of it."""
     x, _, z = end
     pieces: list[AbstractDecoration] = []
     for axis, length, middle in ((Z, z, (0.0, 0.0, z / 2)), (X, x, (x / 2, 0.0, z))):

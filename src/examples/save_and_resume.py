@@ -5,7 +5,7 @@ Run it: python -m stagecache.examples.save_and_resume [OUTPUT FOLDER]
 A reservoir fills in the rain and empties through a gate, which opens and closes at two levels. The
 program saves a State, and loads it into a later version of the model, where the reservoir has
 another name. Then it simulates a month with its rows in a file, is interrupted on the way, looks at
-the rows that are there, and resumes the run. It compares the result with that of a run without an
+the rows that are there, and resumes the run. It compares the result with a run without an
 interruption.
 """
 

@@ -134,7 +134,7 @@ class Track(Subsystem):
 
     @position_error(size=2)
     def off(self, state: State) -> Vector:
-        """Its height [m] and its angle [rad]."""
+        """Height [m] and angle [rad] of the body."""
         return np.array([self.body.center(state)[1], self.body.angle(state)])
 
     @off.velocity
@@ -174,7 +174,7 @@ class Motor(Subsystem):
 
     @lag.jacobian
     def lag_by_u(self, state: State) -> dict[object, Vector]:  # noqa: ARG002  # it is constant
-        """It is the rate of the body."""
+        """Derivative by the rate of the body: 1."""
         return {self.body.rate: np.ones((1, 1))}
 
     @lag.bias
@@ -184,7 +184,7 @@ class Motor(Subsystem):
 
     @cached(available_from=Stage.ACCELERATION, unit="N m")
     def torque(self, state: State) -> float:
-        """With which it turns the body: forces of constraints are -G' multipliers [N m]."""
+        """Torque on the body: forces of constraints are -G' multipliers [N m]."""
         return -float(state[self].multipliers[0])
 
 

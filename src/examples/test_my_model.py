@@ -100,7 +100,7 @@ class TankMachine(InvalidationMachine):
 
     @invariant()
     def water_runs_out_only_if_there_is_some(self) -> None:
-        """It reads the outflow after each step, so a step that leaves it stale is noticed."""
+        """Read the outflow after each step, so a step that leaves it stale is noticed."""
         self.system.realize(self.state, Stage.MODEL)
         outflow = self.tank.outflow(self.state)
         if self.tank.level(self.state) * self.tank.gravity(self.state) <= 0:

@@ -182,7 +182,7 @@ def write_trial(path: Path, model: Model) -> None:
 
 
 def find_angles(subject: Path, trial: Path) -> IKResult:
-    """From files to angles: this is all that you need for your own."""
+    """Find the angles in the files: this is all that you need for your own."""
     model = load_osim(subject, masses=False)
     markers = read_trc(trial)
     return inverse_kinematics(model, markers, weights={"R.Thigh": 0.3, "L.Thigh": 0.3})

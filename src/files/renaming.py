@@ -9,7 +9,7 @@ from stagecache.errors import UnknownPathError, WrongTypeError, listed, short_re
 T = TypeVar("T")
 
 EVERY: Final = "*."
-"""The beginning of a name that stands for that of every subsystem."""
+"""Prefix of a path that stands for the name of every subsystem."""
 
 
 @final

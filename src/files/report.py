@@ -140,7 +140,7 @@ def _named(paths: Sequence[str]) -> str:
 
 
 def _leaf(path: str) -> str:
-    """Return the name of a variable within its subsystem; that of a family for its items."""
+    """Return the name of a variable within its subsystem; of an item, the name of its family."""
     family = path.partition("[")[0]
     return family.partition(".")[2] or path
 
@@ -178,7 +178,7 @@ def _hint(report: LoadReport) -> str:
 
 
 def shortened(renamed: Mapping[str, str]) -> dict[str, str]:
-    """Return a renaming in which one name stands for those of all subsystems and items."""
+    """Return a renaming in which one name stands for the names of all subsystems and items."""
     short: dict[str, str] = {}
     counts = Counter((_leaf(old), _leaf(new)) for old, new in renamed.items())
     for old, new in renamed.items():

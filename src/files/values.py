@@ -329,7 +329,7 @@ def _fields(cls: type) -> Sequence[str] | None:
         return None
     names: list[str] | None = None
     parameters = cls.__dict__.get("__dataclass_params__")
-    if attrs.has(cls) and cls.__setattr__ is Registered.__setattr__:  # that of all frozen classes
+    if attrs.has(cls) and cls.__setattr__ is Registered.__setattr__:  # as in all frozen classes
         names = [field.name for field in attrs.fields(cls)]
     elif parameters is not None and parameters.frozen:
         names = [field.name for field in dataclasses.fields(cls)]

@@ -32,7 +32,7 @@ Equality = bool | Callable[[Any, Any], Any] | None
 
 
 def check_prerequisites(prerequisites: object) -> tuple[AbstractNode, ...]:
-    """Return prerequisites as a tuple; refuse a set: their order is that of the arguments."""
+    """Return prerequisites as a tuple; refuse a set: their order is the order of arguments."""
     if isinstance(prerequisites, tuple | list):
         return tuple(prerequisites)
     single = isinstance(prerequisites, AbstractNode)

@@ -819,7 +819,7 @@ class Graph:
             raise DuplicateNameError(
                 f"{kind} {name!r}: the name is taken in {self._title}",
                 "a name that no other node has",
-                f"that of {self._handles.get(self._numbers[name])!r}",
+                f"the name of {self._handles.get(self._numbers[name])!r}",
                 "choose another name, or remove that node first",
             )
         return name

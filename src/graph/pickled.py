@@ -1,7 +1,7 @@
 """Graphs in pickles: declarations by name, and values of variables.
 
-pickle finds a function by its name in its module. There, the name of a decorated function is that
-of its entry; so such a function is found as the one of that entry::
+pickle finds a function by its name in its module. There, the name of a decorated function
+belongs to its entry; so such a function is found as the function of that entry::
 
     @spring.entry(prerequisites=(stiffness,))
     def force(stiffness): ...                      model.force is an Entry, which has the function

@@ -32,8 +32,8 @@ def restore(store: Store, journal: Journal) -> list[object]:
     """Restore the store as it was at a checkpoint, and drop later ones. Cost O(changes since).
 
     Changes are noted from then on as before. No entry may be being computed. If this is cut short,
-    call it again; until then each variable has its present value or that of the checkpoint. What is
-    written in between is undone, too.
+    call it again; until then each variable has its present value or its value at the checkpoint.
+    What is written in between is undone, too.
 
     Returns
     -------

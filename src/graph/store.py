@@ -351,7 +351,7 @@ class Store:
             self.marks.append(0)
             self.gates.append(0)
             self.live.append(False)
-            self.values.append(None)  # last: its length is that of them all
+            self.values.append(None)  # last: its length counts for all lists
 
     def remove(self, node: int) -> None:
         """Remove a node, as `Structure.remove` does, and forget its value."""

@@ -398,7 +398,7 @@ class Structure:
         self.upstream.append(())
         self.downstream.append(())
         self.members.append(0)
-        self.keys.append(None)  # last: its length is that of them all
+        self.keys.append(None)  # last: its length counts for all lists
         return node
 
     # ------------------------------------------------------------------ edges between sources

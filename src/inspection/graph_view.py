@@ -7,7 +7,7 @@ r"""The graph of a State as people see it: what is in it, how it is, and what de
                   '-> pendulum.tip --> anchor.torque           pendulum.energy
 
 A part of q invalidates what all of q does, so only the widest has the edge to a stage. Stages are
-those of the system. Those of subsystems, which are reached one after the other, are not
+the stages of the system. Subsystems reach theirs one after the other, which is not
 shown: an entry is below the stage of the system that makes it stale.
 """
 

@@ -117,7 +117,7 @@ class HookGraph:
             )
 
     def status_of(self, path: str) -> Status:
-        """Return the status of a computed vector, which is that of its stage."""
+        """Return the status of a computed vector: the status of its stage."""
         return NodeStates(self._contents).status_of_vector(*self.vectors[path])
 
     def find(self, item: object) -> str:

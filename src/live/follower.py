@@ -400,7 +400,7 @@ class Follower:
             is_same = last is not None and last["status"] == status and last["version"] == version
             if is_same and last and place.kind != "variable" and not self._is_other_state:
                 value = last["value"]
-            else:  # those of variables may be written in place, later than the version
+            else:  # values of variables may be written in place, later than the version
                 value = "" if place.node is None else states.value(place.node)
             seconds = tally.nanoseconds * NS if tally.nanoseconds else None
             now = {"status": str(status), "version": version, "value": value}

@@ -201,7 +201,7 @@ class LiveView:
 def watch(state: State, *, every: float = EVERY, paused: bool = False) -> LiveView:
     """Follow a State and its copies on a page, while a simulation or a cell of a notebook runs.
 
-    The page is that of `GraphView.to_html`: entries that are computed flash, counts and times rise,
+    The page of `GraphView.to_html`: entries that are computed flash, counts and times rise,
     and it can be paused and stepped. A notebook shows it where the result is displayed; anywhere
     else, `LiveView.serve` has its address.
 

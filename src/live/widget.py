@@ -16,7 +16,7 @@ from stagecache.views.view import GraphView
 OWN: Final = resources.files("stagecache.live").joinpath("notebook.js")
 
 UNDO: Final = ".explorer.explorer.explorer dl > * { clear: none; float: none; width: auto; }"
-"""Style against that of JupyterLab for lists in cells."""
+"""Style that undoes JupyterLab's style of lists in cells."""
 
 
 class LiveWidget(anywidget.AnyWidget):  # type: ignore[misc]  # its types are not seen: it is of an extra

@@ -63,7 +63,7 @@ class AbstractMeasure(Subsystem):
         Raises
         ------
         NotANumberError
-            They are no numbers, or not finite.
+            They are not numbers, or not finite.
         """
         value = self.source(state)
         try:

@@ -2,8 +2,8 @@ r"""Functions of OpenSim's joints that `stagecache.multibody` does not have.
 
 ::
 
-    SimmSpline         cubics; the third derivative at each end is that of the cubic through the
-                       last four points there; straight lines beyond
+    SimmSpline         cubics; the third derivative at each end is taken from the cubic
+                       through the last four points there; straight lines beyond
     PiecewiseLinear    straight lines through points, and on beyond the last two
 
 Source of the spline: G. Forsythe, M. Malcolm, C. Moler, Computer Methods for Mathematical

@@ -203,7 +203,7 @@ class MultibodySystem(System):
         ------
         ConstraintError
             A constraint ties bodies of another System; or derivatives that one of your own gives
-            are not those of its errors.
+            differ from the derivatives of its errors.
         WrongTypeError, AdoptionError, DuplicateNameError, InvalidNameError
         """
         acts_on = getattr(subsystem, "acts_on", None)
@@ -228,7 +228,7 @@ class MultibodySystem(System):
         WrongTypeError
             It is not one.
         ConstraintError
-            Its bodies are those of another System.
+            Its bodies belong to another System.
         AdoptionError, DuplicateNameError, InvalidNameError
         """
         require_type(

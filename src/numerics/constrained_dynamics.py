@@ -69,13 +69,13 @@ def solve_constrained(
 ) -> tuple[Vector, Vector]:
     """Return the accelerations and the multipliers of a constrained system.
 
-    Cost: dense O(n³ + m² n); sparse about O(nonzeros), if they lie as those of a chain or a tree.
+    Cost: dense O(n³ + m² n); sparse about O(nonzeros), if they lie as in a chain or a tree.
 
     Parameters
     ----------
     mass : (n, n), (n,) or sparse array, float
-        M, symmetric and positive definite; of shape (n,) its diagonal. Units of mass for those of
-        the accelerations.
+        M, symmetric and positive definite; of shape (n,) its diagonal. Units of mass for the
+        units of the accelerations.
     jacobian : (m, n) float, ndarray or sparse array
         G. Rows may depend on others.
     forces : (n,) float

@@ -60,7 +60,7 @@ class LeastNorm:
     """A matrix, prepared for shortest solutions of equations with it.
 
     Cost: dense O(m² n) for m <= n, and O(m n) for a solution; sparse about O(nonzeros), if they
-    lie as those of a chain or a tree.
+    lie as in a chain or a tree.
 
     Parameters
     ----------

@@ -441,7 +441,7 @@ class _NormalEquations:
     Parameters
     ----------
     jacobian : (k, n) float
-        That of residuals.
+        The Jacobian of residuals.
     curvature : (n, n) float, or None
     z : (n, p) float, or None
         Directions along which to go; None for all.

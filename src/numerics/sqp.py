@@ -59,10 +59,10 @@ SLOW: Final = 100.0
 """Steps that may follow with a predicted decrease as large as the last, if it does not shrink."""
 
 ZERO: Final = 1e-10
-"""A goal is zero if residuals are as small as those that a step of that length makes."""
+"""A goal is zero if residuals are as small as a step of that length makes them."""
 
 ROUNDING: Final = 1e-14
-"""Or residuals as small as rounding makes them, as a part of the largest number."""
+"""Residuals up to this part of the largest number come from rounding, and count as zero."""
 
 NEAR: Final = 0.3
 """Part of the goal: a step whose predicted decrease is smaller needs true second derivatives."""
@@ -148,7 +148,7 @@ class Point(Protocol):
 
     @property
     def goal(self) -> float:
-        """To become least."""
+        """Number to become least."""
 
     @property
     def error_norm(self) -> float:

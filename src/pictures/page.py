@@ -208,7 +208,7 @@ class _Stage:
         self._poses: dict[str, Any] = {}  # handles
 
     def prepare(self, decorations: Sequence[AbstractDecoration]) -> None:
-        """Add those of these decorations that it does not have, hidden."""
+        """Add decorations that it does not have, hidden."""
         for name, decoration in _named(decorations).items():
             if name not in self._poses:
                 look = {"show_axes": False, "visible": False}
@@ -216,7 +216,7 @@ class _Stage:
                 self._fill(name, decoration)
 
     def show(self, decorations: Sequence[AbstractDecoration]) -> None:
-        """Show these decorations in the place of those before; move those of equal shapes."""
+        """Show these decorations instead of earlier ones; move decorations of equal shapes."""
         named = _named(decorations)
         for name, pose in self._poses.items():
             pose.visible = name in named
@@ -272,7 +272,7 @@ def _has_same_parts(one: AbstractDecoration, other: AbstractDecoration) -> bool:
 
 
 def _named(decorations: Sequence[AbstractDecoration]) -> dict[str, AbstractDecoration]:
-    """Return decorations by the names of their nodes: those of one name have the same parts."""
+    """Return decorations by names of their nodes: decorations of one name have the same parts."""
     return {
         f"/{number} {type(one).__name__}{' with label' if one.label else ''}": one
         for number, one in enumerate(decorations)

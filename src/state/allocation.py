@@ -99,8 +99,8 @@ class Attempt:
     def require_known_start(self, before: list[Rows], *, is_continuous: bool = False) -> None:
         """Refuse an item that comes after items whose number is not known yet, as its place is not.
 
-        The number of q, u and z is known where the hook of Model is called, that of errors and
-        triggers where the hook of Instance is.
+        The number of q, u and z is known where the hook of Model is called, the number of errors
+        and triggers where the hook of Instance is.
         """
         if self._is_declared or all(rows.is_fixed for rows in before):
             return

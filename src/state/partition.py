@@ -198,7 +198,7 @@ class AbstractPartition:
 
     @property
     def continuous_derivatives(self) -> ContinuousState:
-        """Their time derivatives qdot, udot and zdot, in the same structure.
+        """Time derivatives of these variables: qdot, udot and zdot, in the same structure.
 
         Each can be read from its own stage on. A write invalidates nothing.
         """

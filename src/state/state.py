@@ -460,7 +460,7 @@ class State(AbstractPartition):
     def discard_cache(self) -> None:
         """Make all stale that can be computed, and take the State back to Model if it is further.
 
-        Variables keep their values, and their versions but for those of the stages. Values that
+        Variables keep their values, and their versions but for versions of stages. Values that
         hooks stored by hand at Topology or Model stay. Cost O(entries).
 
         Raises
@@ -472,7 +472,7 @@ class State(AbstractPartition):
 
     @property
     def stage_versions(self) -> tuple[int, ...]:
-        """For each stage from Empty to the present one, one more than the times it was left."""
+        """Versions of stages, Empty to the present one: one more than the times each was left."""
         realization = self._mended().realization
         return tuple(
             [

@@ -30,9 +30,9 @@ def resume(
 ) -> Trajectory:
     """Go on with a run that `simulate(..., into=path)` has begun, to its end.
 
-    Rows after the last restart in the file are cut off, and computed again. The result is that of a
-    run without an interruption, bit for bit, on the same machine with the same libraries: each run
-    goes on from the same restarts. A file that is finished stays as it is.
+    Rows after the last restart in the file are cut off, and computed again. The result equals the
+    result of a run without an interruption, bit for bit, on the same machine with the same
+    libraries: each run goes on from the same restarts. A file that is finished stays as it is.
 
     The State is resumed, and what the integrator needs beside it; not what handlers, hooks and
     reporters keep elsewhere, as in attributes, files or global variables. Reporters are called
@@ -65,7 +65,7 @@ def resume(
         The model has other subsystems, versions, variables, handlers or reporters; its `report`
         lists them. The file stays as it is.
     StudyError
-        The file is not that of a run, was interrupted before its first restart, or is being
+        The file is not from a run, was interrupted before its first restart, or is being
         written; or the code or the attributes of the model have changed.
     WrongTypeError, NotANumberError
     Exception

@@ -131,7 +131,7 @@ def _all_variables(state: State) -> list[AbstractHandle]:
 
 
 def stage_of(operation: AbstractOperation) -> Stage:
-    """Return the stage that an operation invalidates, beside those of variables."""
+    """Return the stage that an operation invalidates, beside stages of variables."""
     if isinstance(operation, Invalidate):
         return operation.stage
     found = KINDS[operation.name].invalidates if isinstance(operation, SetVector) else None

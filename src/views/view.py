@@ -4,7 +4,7 @@ A view is made of a `Graph`, a `System` or a `State`, and does not follow what h
 Selections are views again::
 
     system.graph                              all nodes of a model
-    state.graph.subsystem("pendulum")         those of one subsystem, with their status
+    state.graph.subsystem("pendulum")         the nodes of one subsystem, with their status
     state.graph.upstream_of("anchor.torque")  what it is computed from
 """
 
@@ -56,8 +56,8 @@ class GraphView:
     title : str
         Title of pictures.
     stages : sequence of str
-        The stages in order, which are the columns of pictures. Those of nodes that are missing
-        here are put last: first those of the stage nodes, then others, as they come.
+        The stages in order, which are the columns of pictures. Stages of nodes that are missing
+        here are put last: first stages of stage nodes, then others, as they come.
     find_impacts : callable, optional
         Returns `impacts`, when they are first asked for.
     find_reasons : callable, optional
@@ -154,7 +154,7 @@ class GraphView:
 
     @property
     def stages(self) -> tuple[str, ...]:
-        """The stages in order, also those of nodes that a selection left out."""
+        """The stages in order, also stages of nodes that a selection left out."""
         return self._stages
 
     @property

@@ -82,8 +82,8 @@ class Dependents:
             if may_depend[one.q] and one.q not in taken and not _leads_to(one.q, one, taken):
                 taken[one.q] = one
         graph = {q: [s for s in one.sources.tolist() if s in taken] for q, one in taken.items()}
-        # Each with its index, and those of its sources: -1, of those that are not free, stands for
-        # a row of zeros that is the last one.
+        # Each with its index, and the indices of its sources: -1, of sources that are not free,
+        # stands for a row of zeros that is the last one.
         self._ordered = [
             (one, int(free_of_q[one.q]), free_of_q[one.sources])
             for one in map(taken.__getitem__, TopologicalSorter(graph).static_order())
@@ -106,7 +106,7 @@ class Dependents:
         return [one.gradient(q[one.sources]) for one, _, _ in self._ordered]
 
     def complete(self, t: Vector, gradients: list[Vector]) -> None:
-        """Write their rows of T (n + 1, x), where those of independent q are, and zeros."""
+        """Write their rows of T (n + 1, x), which has rows of independent q, and zeros."""
         for (_, free, sources), gradient in zip(self._ordered, gradients, strict=True):
             t[free] = gradient @ t[sources]
 

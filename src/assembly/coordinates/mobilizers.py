@@ -26,7 +26,7 @@ Mobilizer = Any
 Handle = AbstractContinuousVariable | ContinuousElement
 
 WHOLE: Final = -1
-"""In a key, instead of an index: all q of the mobilizer."""
+"""All q of the mobilizer, in a key, instead of an index."""
 
 Key = tuple[AbstractContinuousVariable, int]
 """A mobilizer, and the index of one of its q."""

@@ -16,25 +16,25 @@ MOST_NAMED: Final = 8  # entries that a paragraph names
 
 
 class CauseKind(StrEnum):
-    """Why an entry is not valid."""
+    """Reason for which an entry is not valid."""
 
     NEVER = "never computed"
-    """It was not computed since it was allocated, or raised whenever it was."""
+    """The entry was not computed since it was allocated, or raised whenever it was."""
 
     CHANGED = "changed"
     """A variable has changed since, on which it depends, or a stage."""
 
     INVALIDATED = "invalidated"
-    """It was not computed since it was invalidated explicitly, or what it depends on was."""
+    """The entry, or something upstream, was invalidated explicitly, and not computed since."""
 
     OUTDATED = "the System was changed"
     """All entries are stale for ever: the State is one of an older topology."""
 
     WAITING = "waits for a stage"
-    """Its subsystem, or that of an entry upstream, has not reached it; maybe since a write."""
+    """The subsystem of the entry, or of one upstream, is below its stage; maybe since a write."""
 
     COMPUTING = "being computed"
-    """It is being computed now."""
+    """The entry is being computed now."""
 
     UNKNOWN = "something upstream has changed"
     """The State does not know any more what has changed."""

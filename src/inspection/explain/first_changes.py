@@ -4,7 +4,7 @@ A search goes up from one entry. Here the nearest first change is passed down fr
 instead, so that all entries together cost O(nodes + edges)::
 
     angle, written --> tip --> torque --> work       tip: angle, 1 edge
-                                                     torque: that of tip, 2 edges
+                                                     torque: angle, 2 edges
 
 That holds where an entry is stale as soon as something upstream has changed. Below an entry that
 compares its values, changes count or not by what was computed since: those are searched one by one.

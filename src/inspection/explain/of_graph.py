@@ -114,7 +114,7 @@ def _valid_entries(store: Store, paths: dict[int, str]) -> list[int]:
 def _lost(
     structure: Structure, paths: dict[int, str], valid: list[int], variable: int
 ) -> tuple[str, ...]:
-    """Return the paths of those of the valid entries that a write of a variable makes stale."""
+    """Return the paths of the valid entries that a write of a variable makes stale."""
     below = entries_downstream(structure, [variable])
     return tuple([paths[n] for n in valid if n in below])
 

@@ -1,4 +1,4 @@
-"""Explanation of the status of a computed vector, which is that of its stage: ``explain("udot")``.
+"""Explanation of the status of a computed vector, the status of its stage: ``explain("udot")``.
 
 A vector has no declared prerequisites: hooks and the System compute it on the way to its stage. So
 it is valid as long as that stage is realized, and the tree shows what hooks have read in a recorded

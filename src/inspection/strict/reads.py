@@ -61,8 +61,8 @@ class ReadLog:
         """Return the items that the computations of an entry have read so far.
 
         Variables and entries are handles; a vector of variables is the handle of the whole, and y
-        is those of q, u and z; other vectors, and numbers of items, are the stage that guarantees
-        them.
+        is the handles of q, u and z; other vectors, and numbers of items, are the stage that
+        guarantees them.
         """
         with self._writing:
             return frozenset(self._reads.get(entry, NO_ITEMS))

@@ -27,7 +27,7 @@ def uncached(
     """Compute entries of a State or a Graph each time that they are read, in a ``with`` block.
 
     What depends on an entry stays as valid as it was: so name the entries to be read, or none for
-    all. Then the cost of a read is that of all paths upstream, as each of them is a read. What is
+    all. Then a read costs as much as all paths upstream, as each of them is a read. What is
     realized stays realized: vectors, such as udot, are not computed again. An entry that is
     `shared` may find its value elsewhere. Copies of the State are as usual.
 

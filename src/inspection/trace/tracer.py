@@ -396,7 +396,7 @@ class Tracer(Observer):
         return found
 
     def _gone(self, entries: set[Any], cause: object) -> Record:
-        """Return those of some entries that are stale or forgotten; they are not valid any more."""
+        """Return the given entries that are stale or forgotten; they are not valid any more."""
         subject = self.subject
         store = subject.store
         marks, gates, group_of = store.marks, store.gates, store.group_of

@@ -239,7 +239,7 @@ class AbstractPositionBatch(AbstractBatch):
 
     @errors.velocity(prerequisites=lambda self: (self.local_jacobian, self.rates))
     def error_rates(self, state: State) -> Array:
-        """Their derivatives along qdot = N u."""
+        """Derivatives of the errors along qdot = N u."""
         return products(self.local_jacobian(state), self.rates(state))
 
     @errors.jacobian(prerequisites=lambda self: self.needs_of_jacobian)

@@ -43,8 +43,8 @@ from stagecache.system.declare.variables import parameter
 class AbstractConstraint(Subsystem, ABC):
     """A constraint on bodies of one matter. What describes it is const.
 
-    `power` is an entry: that of its forces [W], in a State at Acceleration; more than 0 where it
-    adds energy.
+    `power` is an entry: the power of its forces [W], in a State at Acceleration; more than 0 where
+    it adds energy.
 
     Attributes
     ----------

@@ -183,7 +183,7 @@ class AbstractContactBatch(AbstractRelativeBatch):
 
     @errors.velocity(prerequisites=lambda self: (self.velocities,))
     def error_rates(self, state: State) -> Array:
-        """Their derivatives along qdot = N u."""
+        """Derivatives of the errors along qdot = N u."""
         return self.velocities(state)[:, 0]
 
     @errors.jacobian(

@@ -120,7 +120,7 @@ class AbstractCoordinateConstraint(AbstractPositionConstraint):
         return gives(self, AbstractCoordinateConstraint, "calc_bias")
 
     def _scales(self, length: float | None = None) -> Array:
-        """Return the scale of each coordinate: 1 of angles, and that of lengths [m] of others."""
+        """Return the scale of each coordinate: 1 for angles, the scale of lengths [m] else."""
         if length is None:
             length = self.system.default_length_scale if self.is_adopted else 1.0
         found = [1.0 if _is_angle(one) else length for one in self.coordinates]

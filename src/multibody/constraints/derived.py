@@ -6,7 +6,7 @@ Of an error f of a pose, that moves by (w, v) with h as the time, and of one of 
     bias         f'' = (16 (f(h) + f(-h)) - (f(2h) + f(-2h)) - 30 f(0)) / 12 h²
 
 The first steps fit the scale of lengths of the System, `default_length_scale`. Where a result
-depends on the step, as that of a rod of a millimetre in a System whose scale is a metre, other
+depends on the step, as for a rod of a millimetre in a System whose scale is a metre, other
 steps are tried: models may be a thousand times larger or smaller. Relative errors are some 1e-12,
 and 1e-9. Where a Jacobian is given, the bias is its first derivative, times the velocity, to 1e-12.
 

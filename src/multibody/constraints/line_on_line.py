@@ -3,7 +3,7 @@ r"""A contact of two edges, by the lines that they are on.
 With the edge frames E1 in body 1 and E2 in body 2, whose x are the directions d1 and d2 of the
 lines, z the directions s1 and s2 out of the solids, and origins P1 and P2, in axes of body 1::
 
-    m = d1 x d2,  n = +-m / |m|            the sign is that of m.(s1 - s2)
+    m = d1 x d2,  n = +-m / |m|            with the sign of m.(s1 - s2)
     e = n.D                                D = P2 - P1
     Q1 = P1 + t1 d1                        t1 = D.(d2 x m) / |m|²
     Q2 = P2 + t2 d2                        t2 = D.(d1 x m) / |m|²

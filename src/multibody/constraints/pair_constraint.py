@@ -66,7 +66,7 @@ class AbstractPairConstraint(AbstractPositionConstraint):
     def calc_jacobian(self, pose: Transform) -> Any:
         """Return the derivatives of velocity errors by the velocity of body 2, (m, 6).
 
-        The velocity is (w, v): angular, then that of the origin of body 2. Rows are also the
+        The velocity is (w, v): angular, then of the origin of body 2. Rows are also the
         moments and forces on body 2, at its origin, that hold the constraint. By default, by 48
         calls of `calc_error`, or more.
         """
@@ -143,7 +143,7 @@ class AbstractPairConstraint(AbstractPositionConstraint):
 
 
 def relative_pose(one: Transform, two: Transform) -> Transform:
-    """Return (R, p) of two poses in ground. Cost 4 us, half that of ``one.inverse() @ two``."""
+    """Return (R, p) of two poses in ground. Cost 4 us, half of ``one.inverse() @ two``."""
     found = one.rotation.T @ two.matrix[:3]
     found[:, 3] -= one.translation @ one.rotation
     matrix = np.empty((4, 4))

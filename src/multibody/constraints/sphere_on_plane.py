@@ -79,8 +79,8 @@ class SphereOnPlaneContact(AbstractContact):
     first : MobilizedBody
         The body that has the plane.
     plane_frame : Transform
-        The frame P of the plane in body 1, initially: the plane is that of its x and y, and z is
-        the normal, on the side of the sphere.
+        The frame P of the plane in body 1, initially: its x and y lie in the plane, and z
+        is the normal, on the side of the sphere.
     second : MobilizedBody
         The body that has the sphere.
     center : (3,) array_like

@@ -6,7 +6,7 @@ angles, and the place of the origin of M::
     f = -K x - C x'                     K, C: six numbers each
     x' = (N w, v)                       w, v: the velocity of M in F, in axes of F
 
-The power f.x' is that of a moment N' f on M, and a force, at the origin of M, in F.
+The power f.x' is the power of a moment N' f on M, and a force, at the origin of M, in F.
 """
 
 from typing import Any, final

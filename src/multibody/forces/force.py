@@ -232,7 +232,7 @@ class AbstractForce(Subsystem, ABC):
 
     @cached(available_from=Stage.DYNAMICS, unit="J")
     def potential_energy(self, state: State) -> float:
-        """Its potential energy [J], also where it is not enabled."""
+        """The potential energy [J], also where the force is not enabled."""
         return self._potential_energy(state)
 
     def calc_power(self, state: State) -> float:

@@ -27,7 +27,7 @@ class Gravity(AbstractForce):
     ----------
     matter : MatterSubsystem
     acceleration : (3,) array_like, optional
-        Its initial value. The default is that of the earth, along -y.
+        Its initial value. The default is the gravity of the earth, along -y.
     zero_height : float, optional
         Its initial value.
     excluded : iterable of MobilizedBody, optional

@@ -7,12 +7,12 @@ r"""Forces on one coordinate of a joint: spring, damper, constant force, stop.
     constant    f
     stop        f = -k x (1 + d x')                 k x² / 2
 
-The stop acts where q is beyond a bound, by x; it only pushes back. Its dissipation d is that of
+The stop acts where q is beyond a bound, by x; it only pushes back. Its dissipation d is taken from
 K. H. Hunt and F. R. E. Crossley, Coefficient of restitution interpreted as damping in vibroimpact
 (1975).
 
-All numbers are parameters of the State. Where a q is not the integral of its u, as those of a Ball,
-there is no such spring.
+All numbers are parameters of the State. Where a q is not the integral of its u, as in a Ball, there
+is no such spring.
 """
 
 from abc import abstractmethod
@@ -191,7 +191,7 @@ class MobilityDamper(AbstractMobilityForce):
 
 @final
 class MobilityConstantForce(AbstractMobilityForce):
-    """A force at a joint, as that of a motor. `force` [N m or N] is a parameter.
+    """A force at a joint, such as the force of a motor. `force` [N m or N] is a parameter.
 
     Parameters
     ----------

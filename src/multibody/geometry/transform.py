@@ -88,7 +88,7 @@ class Transform:
 
     @property
     def translation(self) -> NDArray[np.float64]:
-        """Its origin (3,) [m]."""
+        """Origin of the frame (3,) [m]."""
         return self._matrix[:3, 3]
 
     def inverse(self) -> "Transform":

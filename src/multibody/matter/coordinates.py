@@ -130,13 +130,13 @@ class JointCoordinate:
 
     @property
     def name(self) -> str:
-        """Its name; "shank[0]" if it has none."""
+        """The declared name; "shank[0]" without one."""
         described = self._described
         return f"{self.body.name}[{self.index}]" if described is None else described.name
 
     @property
     def default(self) -> float:
-        """Its q in the default State [rad or m]."""
+        """The q in the default State [rad or m]."""
         return default_angles(self.body.mobilizer, self.body.described)[self.index]
 
     @property

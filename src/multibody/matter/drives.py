@@ -243,7 +243,7 @@ class Drives:
     ----------
     joints : list of DrivenJoint
     variables : dict of str to tuple of PrescribedVariable
-        By "q", "u" and "udot", which has those of free u only.
+        By "q", "u" and "udot"; for "udot" only variables of free u.
     """
 
     def __init__(

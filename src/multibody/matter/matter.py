@@ -205,7 +205,7 @@ def _drives(matter: Any) -> tuple[Any, ...]:
 
 
 def _drives_udot(matter: Any) -> tuple[Any, ...]:
-    """Return those of prescribed udot, which also may be functions of q and u."""
+    """Return the prerequisites of prescribed udot, which also may be functions of q and u."""
     return (*_drives(matter), matter.q, matter.u) if _has_accelerations(matter) else _drives(matter)
 
 
@@ -832,8 +832,8 @@ class MatterSubsystem(Subsystem):
     def _solve_m(self, state: State, others: Array | None, known: Array | None) -> Array | None:
         """Return udot by articulated bodies, in O(bodies), where the kernel is there.
 
-        Where a u moves no mass, or numbers are not finite, M is used instead: its error, or that
-        of a force, names it.
+        Where a u moves no mass, or numbers are not finite, M is used instead: the error of M, or
+        of a force, names the cause.
         """
         layout = self.layout(state)
         kernel = layout.kernel

@@ -157,7 +157,7 @@ class CompiledTree:
         return found
 
     def given_axes(self, q: Array) -> Array | None:
-        """Return axes in F, (nu, 6), where those of given joints are not constant."""
+        """Return axes in F, (nu, 6), with the axes of given joints that are not constant."""
         if not self._varying:
             return None
         found, values = self._axes.copy(), q.tolist()

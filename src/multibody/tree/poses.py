@@ -7,7 +7,7 @@ r"""Poses of all bodies of a tree: one value, from which the next one is compute
            dot     one batch        X_GB = X_GM X_MB, one batch, where X_MB is not 1
 
 After a write to some q, only poses outboard of these joints are computed again. The others are
-those of a value before, the *base*, in which all rows are there; they are copied where somebody
+poses of a value before, the *base*, in which all rows are there; they are copied where somebody
 asks for an array of all, and not before. So the whole tree is *one* cache entry. Beside it, an
 entry for each body keeps its dependents valid while that body does not move (early cutoff).
 
@@ -66,16 +66,16 @@ Ranges = list[tuple[int, int]]
 class TreePoses:
     """The poses in ground of all frames of a tree. They are const.
 
-    Poses that did not move are those of a base, which it refers to: they are copied, all at once,
+    Poses that did not move belong to a base, which it refers to: they are copied, all at once,
     where somebody asks for an array of all.
 
     Parameters
     ----------
     q : ndarray of shape (nq,)
     computed : ndarray of shape (k, m, 4, 4)
-        Relative poses, those of joints, and unless they are the same, those of bodies: k is 2 or 3.
+        Relative poses, poses of joints, and unless these are the same, of bodies: k is 2 or 3.
     moved : list of (int, int)
-        The m rows; all others are those of the base.
+        The m rows; all others are rows of the base.
     base : TreePoses or None
         None if all rows are there, the ground among them.
 
@@ -106,7 +106,7 @@ class TreePoses:
         return self._rows[1] or self
 
     def put_together(self) -> Array:
-        """Return relative poses, and those of joints and bodies, of all rows: (k, rows, 4, 4)."""
+        """Return relative poses, poses of joints and of bodies, of all rows: (k, rows, 4, 4)."""
         computed, base = self._rows
         if base is None:
             return computed
@@ -229,7 +229,7 @@ def _rows_in(ranges: Ranges) -> int:
 def _computed(
     layout: TreeLayout, q: Array, ranges: Ranges, count: int, base: TreePoses | None
 ) -> Array:
-    """Return the poses of the rows in ranges; those of joints with the same q are taken."""
+    """Return the poses of the rows in ranges; poses of joints with the same q are taken over."""
     found = np.empty((2 if layout.outboard is None else 3, count, 4, 4))
     if layout.kernel is not None:
         before = (None, None) if base is None else (base.q, base.put_together())

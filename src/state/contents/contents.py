@@ -851,7 +851,7 @@ class Contents:
             self.require_unguarded("copy(keep_cache=True)")
         twin = self._twin(self.realization.clone(bind), self.pools.copy(with_caches=True))
         store, layout = twin.realization.store, twin.realization.layout
-        changeable = self.handed_out | {  # an update value becomes that of a variable
+        changeable = self.handed_out | {  # an update value becomes the value of a variable
             variable._update._node
             for subsystem in layout.subsystems
             for variable in subsystem.auto_update

@@ -452,7 +452,7 @@ class Pools:
         self.seal_reached(Stage.INFINITY, None)
         self.differences = {}
         arrays, starts, trigger_starts, places, lacks_triggers = snapshot
-        self.lacks_triggers = True  # until the arrays are those of the snapshot
+        self.lacks_triggers = True  # until the arrays are the snapshot's
         if starts is self.starts and trigger_starts is self.trigger_starts:
             for pool, array in arrays.items():
                 self._arrays[pool][:] = array

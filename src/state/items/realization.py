@@ -316,7 +316,7 @@ class Realization:
         functions, arguments = self.layout.functions, self.evaluator.arguments
         while len(functions) < len(self.store.keys):
             arguments.append(None)
-            functions.append(NO_FUNCTION)  # last: its length is that of both
+            functions.append(NO_FUNCTION)  # last: its length counts for both lists
 
     def _own_layout(self) -> Layout:
         if self._shared:
@@ -377,7 +377,7 @@ class Realization:
     def touch(self, stage: int, cause: object, nodes: list[int]) -> None:
         """Count a change of a stage, and so of all after it, and of variables that were written.
 
-        The stage changes whether it is realized or not. The nodes include that of the stage.
+        The stage changes whether it is realized or not. The nodes include the node of the stage.
         """
         self.store.write_all(nodes)
         self.causes[stage] = (self.store.clock, cause)

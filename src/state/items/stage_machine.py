@@ -262,7 +262,7 @@ class StageVersions:
         return self.together[stage] + self.alone[subsystem][stage] + 1 if stage else 1
 
     def add_subsystem(self) -> None:
-        """Count for one more subsystem, whose numbers exceed those of all removed ones."""
+        """Count for one more subsystem, whose numbers exceed the numbers of all removed ones."""
         self.alone.append([max(0, self.floor - count) for count in self.together])
 
     def leave_all_above(self, stage: int, stages: list[int]) -> None:

@@ -11,7 +11,7 @@ from stagecache.errors import NotANumberError, OutOfRangeError, ShapeError, shor
 FLOAT: Final = np.dtype(np.float64)
 
 ANY: Final = -1
-"""In a shape: any number of rows."""
+"""Any number of rows, in a shape."""
 
 
 def converted(

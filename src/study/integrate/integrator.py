@@ -572,7 +572,7 @@ class Integrator(Study):
 
     @property
     def event_window(self) -> tuple[float, float]:
-        """Times between which these events lie: that of `state` and of `advanced_state` then.
+        """Times between which these events lie: times of `state` and `advanced_state` then.
 
         Raises
         ------

@@ -45,7 +45,7 @@ class IntegratorOptions:
     ----------
     accuracy : float
         Largest error of a step: rtol = accuracy / 10, and atol = accuracy / (10 weight) for each
-        number of y; u and z have their weights in the State, q those of their u.
+        number of y; u and z have their weights in the State, q the weights of their u.
     constraint_tolerance : float, optional
         Largest norm of weighted constraint errors; accuracy / 10 by default.
     initial_step, min_step, max_step : float, optional

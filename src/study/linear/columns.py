@@ -58,7 +58,7 @@ class Input:
 
     @property
     def columns(self) -> range:
-        """Its columns."""
+        """Columns of the variable."""
         return range(self.start, self.start + len(self.value))
 
     @property

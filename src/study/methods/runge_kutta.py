@@ -4,7 +4,7 @@ r"""Explicit Runge-Kutta methods: a table for each, and one loop over its stages
 
     k_i = f(t + c_i h, y + h sum_j<i a_ij k_j)      y1 = y + h sum_i b_i k_i      k_last = f(t1, y1)
 
-Where SciPy has a method, the table is that of its class: hundreds of numbers that need no second
+Where SciPy has a method, the table is taken from its class: hundreds of numbers that need no second
 copy. The steps are our own, because those classes keep their estimated errors to themselves, and
 constraints require that they be projected. Other tables are from Hairer, Nørsett, Wanner, "Solving
 Ordinary Differential Equations I": Merson's is (4.1) of II.4, Fehlberg's is table 5.1 of II.5.
@@ -85,7 +85,7 @@ class AbstractRungeKutta(AbstractOneStep):
     Attributes
     ----------
     table : Table, or class of SciPy
-        With the arrays A (s, s), B (s,) and C (s,), and those of the estimate and of the
+        With the arrays A (s, s), B (s,) and C (s,), and arrays of the estimate and of the
         interpolant, which are for the s stages and the end of the step.
     """
 
@@ -154,7 +154,7 @@ class RungeKutta853(AbstractRungeKutta):
     has_long_steps = True
 
     def _errors(self, k: Vector, y: Vector) -> Vector:
-        """Return the estimate of order 5, made smaller where that of order 3 is much larger."""
+        """Return the estimate of order 5, smaller where the estimate of order 3 is much larger."""
         fifth, third = self.table.E5.dot(k), self.table.E3.dot(k)
         norm = self.tolerances.norm(fifth, self.y, y)
         both = np.hypot(norm, 0.1 * self.tolerances.norm(third, self.y, y))

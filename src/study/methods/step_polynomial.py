@@ -5,8 +5,9 @@ r"""Polynomials over a step of integration: what a method has computed between i
     y(t) = y0 + s (p0 + (1 - s) (p1 + s (p2 + (1 - s) (p3 + ...))))         s = (t - t0) / h
 
 So y0 is the value at the start, and y0 + p0 the value at the end; with p1 and p2 it is the cubic of
-Hermite, and what comes after changes neither values nor slopes at the ends. The form is that of the
-dense output of DOP853: Hairer, Nørsett, Wanner, "Solving Ordinary Differential Equations I", II.6.
+Hermite, and what comes after changes neither values nor slopes at the ends. The form is taken from
+the dense output of DOP853: Hairer, Nørsett, Wanner, "Solving Ordinary Differential Equations I",
+II.6.
 """
 
 from collections.abc import Callable, Sequence

@@ -12,7 +12,7 @@ that is not as the writer leaves it is damage; a length that has changed is told
 other batches, by the end of the last buffer, or by the end of the stream. Buffers are views of the
 map: a column is read from disk when it is looked at, and no other.
 
-Source: the specification of the Arrow columnar format, "Encapsulated message format", and that of
+Source: the specification of the Arrow columnar format, "Encapsulated message format", and of
 FlatBuffers, whose tables the metadata are.
 """
 

@@ -52,7 +52,7 @@ class ColumnForm:
 
     @property
     def num_buffers(self) -> int:
-        """Number of its buffers in a record batch: those of the list, and of numbers."""
+        """Number of its buffers in a record batch: buffers of the list, and of numbers."""
         return 3 if self.is_list else 2
 
     def fits(self, value: object) -> bool:

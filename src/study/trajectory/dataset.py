@@ -188,7 +188,7 @@ def write_dataset(
     if path.exists() and not (_is_zarr(path) if form == "zarr" else path.is_file()):
         raise StudyError(
             f"{call}: would replace {path}",
-            "a new name, or that of a trajectory of this kind",
+            "a new name, or the name of a trajectory of this kind",
             "something else",
             "choose another name",
         )

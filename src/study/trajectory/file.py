@@ -130,7 +130,7 @@ class TrajectoryFile:
         Raises
         ------
         FileFormatError
-            A checksum is not that of the bytes that are there.
+            A checksum does not fit the bytes that are there.
         """
         for number in range(len(self._file.batches)):
             self.info(number)

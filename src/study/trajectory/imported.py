@@ -27,7 +27,7 @@ SUMS: Final = "stagecache_sums"
 def sums_of(
     columns: Mapping[str, Array], before: Mapping[str, int] | None = None
 ) -> dict[str, int]:
-    """Return the checksum of each column by its path; `before` is that of earlier rows."""
+    """Return the checksum of each column by its path; `before` has the sums of earlier rows."""
     sums = before or {}
     return {
         path: crc32(np.ascontiguousarray(values).tobytes(), sums.get(path, 0))

@@ -18,7 +18,7 @@ from stagecache.study.trajectory.export import Units, titles
 from stagecache.study.trajectory.rows import DISCRETE, Column, Pieces
 
 Curves = Sequence[Pieces | None]
-"""For each row, y since the row before; None where it is not known."""
+"""Curves of y since the row before, for each row; None where they are not known."""
 
 RESOLUTION: Final = 600
 """Number of points over the whole time."""

@@ -394,7 +394,7 @@ class AbstractRows(ABC):
     """Paths of the recorded entries."""
 
     curves: list[Pieces | None]
-    """For each row, y since the row before, as it was computed; None where it was not kept."""
+    """Curves of y since the row before, as computed, for each row; None where not kept."""
 
     is_run: bool
     """True if they are in a file that a simulation writes, or has written."""

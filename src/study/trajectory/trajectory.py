@@ -391,11 +391,11 @@ class Trajectory:
         return Column(whole.labels[index], whole.kind, whole.values[:, index], place)
 
     def _columns(self, items: tuple[Item, ...]) -> list[Column]:
-        """Return several columns; by default those of tables."""
+        """Return several columns; by default the columns of tables."""
         return [self._column(item) for item in items or self.columns]
 
     def _units_of(self, columns: list[Column]) -> dict[str, str]:
-        """Return the declared units of columns; one number of a vector has that of the vector."""
+        """Return the declared units of columns; one number of a vector has the vector's unit."""
         units = self.units
         found = {c.path: units.get(c.path) or units.get(c.path.rpartition("[")[0]) for c in columns}
         return {path: unit for path, unit in found.items() if unit}

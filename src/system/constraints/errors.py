@@ -264,8 +264,8 @@ class ErrorDeclaration(AbstractErrors, AbstractAllocatedRows):
         errors, if they are the first level, by udot; of conditions that only normalize, by q. Shape
         (size, nu) or (size, nq), with the numbers of the whole System: an array, or a sparse array
         of SciPy. Instead it may be a dict that has blocks of shape (size, n) by handles of u, or
-        q: a declared variable, ``self.u``, or those of other subsystems; all else is zero. A block
-        of one row or column may be a vector.
+        q: a declared variable, ``self.u``, or handles of other subsystems; all else is zero. A
+        block of one row or column may be a vector.
         """
         return decorator(
             f"@{self.name}.jacobian",

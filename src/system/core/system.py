@@ -332,7 +332,7 @@ class System:
         if getattr(type(subsystem), "__attrs_own_setattr__", False):
             raise AdoptionError(
                 f"{subsystem!r}: cannot be added",
-                "a subsystem whose __setattr__ is that of Subsystem, which notices changes",
+                "a subsystem with the __setattr__ of Subsystem, which notices changes",
                 "one of a class for which attrs wrote another, for validators and converters",
                 "write @attrs.define(on_setattr=attrs.setters.NO_OP)",
             )
@@ -634,7 +634,7 @@ class System:
     def new_state(self) -> State:
         """Return a copy of the default State, at Model, to be changed. Realizes the topology.
 
-        Cost of the first call O(items and prerequisites), then that of a copy, O(items).
+        Cost of the first call O(items and prerequisites), then O(items), as for a copy.
 
         Raises
         ------
@@ -1211,7 +1211,7 @@ class System:
         handler : ScheduledEventHandler, PeriodicEventHandler or TriggeredEventHandler
             It belongs to one System.
         name : str, optional
-            The name in messages. The default is that of its class in snake case, or of its
+            The name in messages. The default is the name of its class in snake case, or of its
             function; else "handler 1" and so on.
 
         Returns

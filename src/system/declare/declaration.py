@@ -87,7 +87,7 @@ class AbstractDeclaration(Generic[H]):
     """The declaration to which it belongs, as its update, its velocity, ..."""
 
     role = ""
-    """Its role there: "update", "velocity", ..."""
+    """Role in that declaration: "update", "velocity", ..."""
 
     unit = ""
     """The unit of its numbers, such as "m/s"; "" if none is declared."""

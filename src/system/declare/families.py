@@ -67,7 +67,7 @@ class Family(Sequence[H]):
     @overload
     def __getitem__(self, index: slice) -> Sequence[H]: ...
     def __getitem__(self, index: int | str | slice) -> H | Sequence[H]:
-        """Return the handle of an item by its index or name, or those of a slice.
+        """Return the handle of an item by its index or name, or the handles of a slice.
 
         Raises
         ------

@@ -507,7 +507,7 @@ def z_variable(
 ) -> Any:
     """Declare auxiliary variables, as `q_variable` does. A write invalidates Dynamics.
 
-    They are for first-order differential equations: those of heat, chemistry or control. The hook
+    They are for first-order differential equations: in heat, chemistry or control. The hook
     `Subsystem.realize_dynamics` fills their derivatives, zdot; `Subsystem.realize_acceleration`
     may, if zdot depends on accelerations.
 

@@ -535,7 +535,7 @@ def next_scheduled(
 ) -> tuple[float, tuple[Event, ...]]:
     """Return the next time that is known in advance, and the events at that time.
 
-    Times that differ by rounding only are one time. Its number is that of an event which is not
+    Times that differ by rounding only are one time. Its number is taken from an event which is not
     periodic, the latest if there are several: its handler may compare times to the bit.
     """
     if not scheduled:

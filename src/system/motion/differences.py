@@ -28,7 +28,7 @@ NOISE: Final = float(np.finfo(float).eps)
 """The relative error of values that are computed by formulas."""
 
 NEGLIGIBLE: Final = 1e-150
-"""In a direction in which nothing moves by more, in units of its step, nothing changes."""
+"""Largest movement in a direction that changes nothing, in units of its step."""
 
 SECOND: Final = (-1.0, 16.0, -30.0, 16.0, -1.0)
 """Weights of values at five points in their second derivative, times 12 h^2."""
@@ -69,7 +69,7 @@ def derivative_along(
     read : CacheEntry or callable
         The function of the values, called with a copy of the State.
     stage : Stage, optional
-        The stage to which copies are realized first. The default is that of the entry.
+        The stage to which copies are realized first. The default is the stage of the entry.
     qdot, udot, zdot : (nq,) (nu,) (nz,) float, optional
         The direction; vectors that are left out do not change.
     time : float

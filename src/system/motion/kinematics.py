@@ -214,7 +214,7 @@ class KinematicsDeclaration(AbstractComputation[Matrix]):
 
         It is ``inv(N' N) N'``, in the form in which N is given; another matrix is refused when it
         has been computed. What it depends on, beside N, `prerequisites` name, as for `cached`; the
-        default are those of N.
+        default is the prerequisites of N.
         """
         return decorator(
             f"@{self.name}.pinv", lambda f, p: PinvDeclaration(self, f, p), prerequisites, compute

@@ -42,7 +42,7 @@ class PrescribedVariable:
     """The udot of a u, if that is declared."""
 
     part: slice = ALL
-    """Its own values in these entries, where they serve several variables."""
+    """The variable's own values in these entries, where they serve several variables."""
 
     within: slice = ALL
     """The numbers of the variable that are prescribed, where not all of them are."""

@@ -145,7 +145,7 @@ def _error(failure: Failure) -> UnfaithfulPickleError:
         )
     title = failure.subject.title(run.names, state)
     if failure.kind == "handle":
-        code = f"# the handle of {title} is that of another item there"
+        code = f"# the handle of {title} belongs to another item there"
     elif failure.kind == "realization":
         code = realize if failure.got.error is not None else f"system.realize({name})"
     else:

@@ -110,7 +110,7 @@ class HookSearch:
                 for g in range(Stage.INSTANCE, needed)
                 if same_outcome(self._again(key, Stage(g)) or value, new)
             ]
-            filled = f"that of {Stage(at[-1])} fills it" if at else "another one fills it"
+            filled = f"the hook of {Stage(at[-1])} fills it" if at else "another one fills it"
             name = self.name(key)
             return (name,), (
                 f"fill {self.title} in the hook of {needed}, or of a later stage: {filled}, "
@@ -310,7 +310,7 @@ class Search:
         )
 
     def _by_hooks(self) -> Suspects | None:
-        """Why what a hook fills is stale, though it ignores no write."""
+        """Return suspects where a hook's value is stale, though the hook ignores no write."""
         before = self._when_it_was_right()
         if before is None or (self.subject.item is not None and self.is_computed):
             return None

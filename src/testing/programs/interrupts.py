@@ -91,7 +91,7 @@ def _codes_of(system: System) -> frozenset[CodeType]:
 
 
 def _codes_in(function: Any) -> Iterator[CodeType]:
-    """Yield the code of a function, and of those that it wraps, but for those of the library."""
+    """Yield the code of a function, and of functions that it wraps, except the library's."""
     while function is not None:
         inner = getattr(function, "__func__", None) or getattr(function, "func", None)
         code = getattr(function, "__code__", None)

@@ -168,7 +168,7 @@ class Inventory:
     can_be_saved : bool
         True if a State can be saved and loaded.
     reads_in_threads : bool
-        True if programs read in several threads, as those of `check_threads`.
+        True if programs read in several threads, as in `check_threads`.
     writes_costly : bool
         True if programs write costly variables.
     scout : tuple of (Item, list of Item), or None

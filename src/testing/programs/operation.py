@@ -36,7 +36,7 @@ class AbstractOperation:
     """True if the model may raise an exception during the operation, apart from reads."""
 
     realizes: ClassVar[bool] = False
-    """True if an exception is that of a stage that cannot be realized."""
+    """True if an exception means that a stage cannot be realized."""
 
     where: int = 0
 

@@ -92,8 +92,8 @@ class Run:
     reached : Stage
         The highest stage that was realized.
     history : list of list of Snapshot
-        For each State: its variables after each operation that changed them; those of a copy
-        begin with those of what it was copied from.
+        For each State: its variables after each operation that changed them; the
+        variables of a copy begin with the variables of its original.
     """
 
     def __init__(self, system: System, state: State | None = None) -> None:
@@ -148,7 +148,7 @@ class Run:
     def perform(
         self, program: Iterable[Any], look: Callable[["Run"], None] = lambda _: None
     ) -> int:
-        """Do those of some operations that are possible, and return how many these were.
+        """Do the operations that are possible, and return how many these were.
 
         An error of the model itself is not a fault: the program goes on.
         `look` is called after each.

@@ -32,8 +32,8 @@ class InvalidationMachine(RuleBasedStateMachine):
     and read, realize and assert. They find the States at any stage, and after any writes, so they
     realize what they need. ``TestMyModel = MyMachine.TestCase`` makes it a test.
 
-    Hypothesis prints the steps that lead to a failure, with those of one's own rules. The error has
-    a program of its own if these have not changed or computed anything.
+    Hypothesis prints the steps that lead to a failure, with the steps of one's own rules. The
+    error has a program of its own if these have not changed or computed anything.
 
     Attributes
     ----------

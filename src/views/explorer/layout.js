@@ -9,7 +9,7 @@ const GAP_X = 34, GAP_Y = 10, BEND = 7, MARGIN = 12, TITLE = 22;
 const ROWS = 60, FEWEST_ROWS = 6; // boxes below each other: over all bands, and in each
 const MOST_PASSES = 40000; // with more passes of lines through layers, none bends
 const SWEEPS = 12, PATIENCE = 3, PLACINGS = 10;
-const MOST_ORDERED = 8000; // with more items, the order is that of the model
+const MOST_ORDERED = 8000; // with more items, the order is the order of the model
 
 /**
  * Lay out boxes {column, band, width, height, isSteady} and lines {source, target, kind}, which are

@@ -61,7 +61,7 @@ def parts_of_json(text: str) -> Parts:
 
 
 def node_of(given: object) -> NodeInfo:
-    """Return a node of those of the given attributes that it has.
+    """Return a node with the given attributes, but without unknown ones.
 
     Raises
     ------

@@ -13,7 +13,7 @@ variables that have it in common, and left out where the page finds the same by 
     {"sets": [[[4, 2], 0], ...],   entries 4 and 5 are stale then, and 0 that are not in the view
      "of": {"0": 0}, "edges": [1, 3]}   by variable; variables 1, 2, 3: valid entries below them
 
-A reason is words and names in turn, and a path that goes on from that of another node::
+A reason is words and names in turn, and a path that continues the path of another node::
 
     {"words": ["", " is stale: ", ...], "paths": {"7": [0, 5, 7], "8": 7},
      "of": {"7": [[-8, 1, -1], 0, 0, 0, null]}}   parts; variable, word of the file, line, seconds

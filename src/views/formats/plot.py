@@ -49,7 +49,7 @@ def draw_on(view: AbstractView, ax: Any, most: int) -> Any:
 
 
 def _points_per_pixel(ax: Any, layout: Layout) -> float:
-    """So that texts fit into their boxes, however small the axes are."""
+    """Return the points per pixel: texts fit into their boxes, however small the axes are."""
     place = ax.get_window_extent()
     scale = min(place.width / layout.width, place.height / layout.height)
     return float(scale * 72 / ax.figure.dpi)

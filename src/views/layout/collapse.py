@@ -79,7 +79,7 @@ def _alike(view: AbstractView) -> dict[str, tuple[str, str]]:
 
 
 def _folded(view: AbstractView, groups: Mapping[str, tuple[str, str]]) -> AbstractView:
-    """Return a view with one node for those of one group, which has a path and a subsystem."""
+    """Return a view with one node for each group of nodes, by its path and subsystem."""
     if not groups:
         return view
     members: dict[str, list[NodeInfo]] = {}

@@ -2,7 +2,7 @@
 
 Each layer in turn is sorted by the mean place of the neighbours in the one before (barycentres,
 after Sugiyama, Tagawa and Toda 1981), from left to right, then from right to left, several times.
-The best order that was seen is taken, so it is never worse than that of the model.
+The best order that was seen is taken, so it is never worse than the order of the model.
 
 Items are numbers. A layer has a cell for each band, and an item does not leave its cell.
 

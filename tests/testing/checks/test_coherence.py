@@ -107,7 +107,7 @@ def test_a_hook_that_fills_a_vector_too_soon_is_told_by_its_stage() -> None:
     assert error.what.startswith("state.zdot: ")
     assert error.suspects == ("lever.level",)
     assert error.hint == (
-        "fill state.zdot in the hook of Dynamics, or of a later stage: that of Time fills it, "
+        "fill state.zdot in the hook of Dynamics, or of a later stage: the hook of Time fills it, "
         "which a write of lever.level does not make stale"
     )
 
