@@ -40,10 +40,7 @@ Examples:
                                                         beside Simbody, where it is installed
 """
 
-HEADINGS: Final = (
-    *("frames", "failed", "mean goal", "last goal"),
-    *("mean RMS", "constraints", "evaluations"),
-)
+HEADINGS: Final = ("frames", "failed", "mean goal", "last goal", "mean RMS", "constraints")
 
 
 def solved(problem: Problem, accuracy: float | None, *, with_simbody: bool) -> Iterator[Run]:
@@ -76,7 +73,6 @@ def table_of(problem: Problem, runs: Sequence[Run]) -> Table:
             _number(one.goals[-1] if one.goals.size else np.nan),
             _number(1e3 * one.mean_rms, " mm"),
             _number(one.largest_error),
-            _number(one.mean_evaluations),
             Unit.SECONDS.format(one.seconds_per_frame) if one.seconds.size else "",
         )
     return table

@@ -25,7 +25,7 @@ class Run:
     errors : ndarray of shape (frames,) or (0,)
         The largest error of the constraints; none where it is not told.
     evaluations : ndarray of shape (frames,) or (0,)
-        How often the goal was computed.
+        How often the goal was computed, or how many iterations there were.
     """
 
     name: str
@@ -51,11 +51,6 @@ class Run:
     def mean_goal(self) -> float:
         """The mean of `goals`."""
         return _mean(self.goals)
-
-    @property
-    def mean_evaluations(self) -> float:
-        """The mean of `evaluations`; NaN where it is not told."""
-        return _mean(self.evaluations)
 
     @property
     def mean_rms(self) -> float:

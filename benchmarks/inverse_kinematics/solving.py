@@ -63,7 +63,6 @@ class Solver:
         assembler.initialize(self.tree.state)
         columns: list[tuple[float, ...]] = []
         for number, frame in enumerate(problem.frames):
-            before = assembler.statistics.num_goal_evals
             start = perf_counter()
             try:
                 self._want(frame)
@@ -73,10 +72,9 @@ class Solver:
             else:
                 seconds = perf_counter() - start
                 rms = np.nan if self.markers is None else self._rms(self.markers)
-                count = assembler.statistics.num_goal_evals - before
-                found = result.goal, result.error_norm, rms, count
+                found = result.goal, result.error_norm, rms, result.num_iterations
                 columns.append((seconds, *found))
-        seconds_of, goals, errors, rms_of, evaluations = np.array(columns).T
+        seconds_of, goals, errors, rms_of, iterations = np.array(columns).T
         return Run(
             OWN,
             assembler.accuracy,
@@ -85,7 +83,7 @@ class Solver:
             goals=goals,
             rms=rms_of if problem.markers else np.zeros(0),
             errors=errors,
-            evaluations=evaluations,
+            evaluations=iterations,
         )
 
     def _rms(self, markers: Markers) -> float:

@@ -19,14 +19,12 @@ released, one after the other. SciPy's `lsq_linear` takes over where that goes i
 Nocedal and Wright, Numerical Optimization, 2nd ed., 10.3, 16.5, 18.6.
 """
 
-from copy import copy
-from math import sqrt
 from typing import Any, Final, NamedTuple, final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
-from scipy.linalg.lapack import dposv, dpotrf, dpotrs
+from scipy.linalg.lapack import dposv
 from scipy.optimize import lsq_linear
 
 Vector = NDArray[np.float64]
@@ -53,11 +51,6 @@ class Step(NamedTuple):
     fall: float
     rise: float
 
-    @property
-    def length(self) -> float:
-        """The length of the change."""
-        return sqrt(float(self.change.dot(self.change)))
-
     def is_longer(self, length: float) -> bool:
         """Tell whether any number changes by more than a length."""
         return len(self.change) > 0 and bool(abs(self.change).max() > length)
@@ -79,6 +72,8 @@ class QuadraticModel:
         C: second derivatives in addition to those of the residual Jacobian; symmetric.
     room : tuple of (n,) float, or None
         The distances to the lower bounds (0 or less), and to the upper ones (0 or more).
+    scale : float, optional
+        Of a model with the same derivatives of the residuals, and the same C.
 
     Attributes
     ----------
@@ -95,30 +90,30 @@ class QuadraticModel:
         gradient: Vector | None,
         curvature: Vector | None,
         room: tuple[Vector, Vector] | None,
+        scale: float | None = None,
     ) -> None:
         self._e = errors
         self._de = error_jacobian
         self._r = residuals
         self._dr = residual_jacobian
         self._gradient = gradient
+        self._curvature = curvature
         self._room = room
         self._split: _Split | None = None
-        squares = np.einsum("ij,ij->j", residual_jacobian, residual_jacobian)
-        self._largest = float(squares.max(initial=0.0))
-        self._set_curvature(curvature)
-
-    def _set_curvature(self, curvature: Vector | None) -> None:
-        self._curvature = curvature
-        self._normal_equations: _NormalEquations | None = None  # of all numbers
-        own = 0.0
-        if curvature is not None:
-            own = float(np.abs(np.diagonal(curvature)).max(initial=0.0))
-        self.scale = max(self._largest, own)
+        if scale is None:
+            squares = np.einsum("ij,ij->j", residual_jacobian, residual_jacobian)
+            scale = float(np.max(squares, initial=0.0))
+            if curvature is not None:
+                own = np.abs(np.diagonal(curvature))
+                scale = max(scale, float(np.max(own, initial=0.0)))
+        self.scale = scale
 
     def with_curvature(self, curvature: Vector | None) -> "QuadraticModel":
         """Return the same model with another C."""
-        twin = copy(self)
-        twin._set_curvature(curvature)
+        twin = QuadraticModel(
+            self._e, self._de, self._r, self._dr, self._gradient, curvature, self._room
+        )
+        twin._split = self._split
         return twin
 
     @property
@@ -183,16 +178,24 @@ class QuadraticModel:
             slope = slope + self._gradient
         return r, self._part(self._free_at_start()).multipliers(-slope)
 
-    def corrected(
+    def correction(
         self, change: Vector, errors: Vector, residuals: Vector, damping: float
     ) -> Vector:
-        """Return the change (n,) to take instead of one after which other values were found.
+        """Return a second step, (n,), for errors and residuals found after a first one.
 
-        It is the step of that damping, if errors and residuals were off by as much everywhere.
-        Derivatives stay the same, and so do their factors: that costs little.
+        Derivatives are taken from the first one. Both together make least what they would together,
+        if errors and residuals were off by as much everywhere.
         """
-        twin = copy(self)
-        twin._e, twin._r = errors - self._de @ change, residuals - self._dr @ change
+        gradient = damping * self.scale * change
+        if self._gradient is not None:
+            gradient += self._gradient
+        if self._curvature is not None:
+            gradient += self._curvature @ change
+        room = None if self._room is None else (self._room[0] - change, self._room[1] - change)
+        twin = QuadraticModel(
+            errors, self._de, residuals, self._dr, gradient, self._curvature, room, self.scale
+        )
+        twin._split = self._split
         return twin.change(damping)
 
     def along_constraints(self) -> Vector:
@@ -238,27 +241,31 @@ class QuadraticModel:
         d = self._normal(free, d, 0.0)
         if not self.scale:  # nothing changes the goal
             return d
-        equations = self._equations(free)
-        if not equations.size:
+        z = self._part(free).null_space
+        jacobian = self._dr if z is None else self._dr @ z
+        size = jacobian.shape[1]
+        if not size:
             return d
-        z, curvature, slope = equations.z, self._curvature, self._gradient
         is_moved = z is not None or free is not None
         r = self._r + self._dr @ d if is_moved else self._r
-        if curvature is not None and is_moved:
-            bent = curvature @ d
-            slope = bent if slope is None else slope + bent
-        t = equations.solve(r, slope, damping * self.scale)
-        return d + t if is_moved else t
-
-    def _equations(self, free: Mask | None) -> "_NormalEquations":
-        """Return the equations for the goal along the constraints, of the free numbers."""
-        if free is not None or self._normal_equations is None:
-            z, is_dual = self._part(free).null_space, self._gradient is None
-            found = _NormalEquations(self._dr, self._curvature, z, may_be_dual=is_dual)
-            if free is not None:
-                return found
-            self._normal_equations = found
-        return self._normal_equations
+        added = damping * self.scale
+        curvature, slope = self._curvature, self._gradient
+        if curvature is None and slope is None and len(r) < size:
+            square = jacobian @ jacobian.T
+            square.flat[:: len(r) + 1] += added
+            t = -(_solved(square, r) @ jacobian)
+        else:
+            square = jacobian.T @ jacobian
+            down = -(r @ jacobian)
+            if curvature is not None:
+                square += curvature if z is None else z.T @ curvature @ z
+                bent = curvature @ d
+                slope = bent if slope is None else slope + bent
+            if slope is not None:
+                down -= slope if z is None else slope @ z
+            square.flat[:: size + 1] += added
+            t = _solved(square, down)
+        return d + (t if z is None else z @ t)
 
     def _normal(self, free: Mask | None, d: Vector, damping: float) -> Vector:
         if not len(self._e):
@@ -428,63 +435,6 @@ class _Split:
             return some
         found = np.zeros((self._n, *some.shape[1:]))
         found[self._free] = some
-        return found
-
-
-class _NormalEquations:
-    """Equations for the t of a step, with the factors of their matrix for the damping used last.
-
-    Without C, where there are fewer residuals than numbers, it is smaller by residuals::
-
-        (J J' + damping) y = r        t = -J' y
-
-    Parameters
-    ----------
-    jacobian : (k, n) float
-        The Jacobian of residuals.
-    curvature : (n, n) float, or None
-    z : (n, p) float, or None
-        Directions along which to go; None for all.
-    may_be_dual : bool
-        False if the goal has another gradient.
-    """
-
-    def __init__(
-        self, jacobian: Vector, curvature: Vector | None, z: Vector | None, *, may_be_dual: bool
-    ) -> None:
-        self.z = z
-        self._jacobian = jacobian = jacobian if z is None else jacobian @ z
-        k, self.size = jacobian.shape
-        self._is_dual = may_be_dual and curvature is None and k < self.size
-        self._square: Vector = jacobian @ jacobian.T if self._is_dual else jacobian.T @ jacobian
-        if curvature is not None:
-            self._square += curvature if z is None else z.T @ curvature @ z
-        self._factors: tuple[float, Vector] | None = None
-
-    def solve(self, r: Vector, slope: Vector | None, added: float) -> Vector:
-        """Return Z t for residuals (k,), another gradient (n,) and damping as it is added.
-
-        Raises
-        ------
-        numpy.linalg.LinAlgError
-            The second derivatives are not positive.
-        """
-        if self._factors is None or self._factors[0] != added:
-            square = self._square.copy()
-            square.flat[:: len(square) + 1] += added
-            factors, info = dpotrf(square.T, overwrite_a=True, clean=False)
-            if info:
-                raise np.linalg.LinAlgError("not positive")
-            self._factors = added, factors
-        factors, z, jacobian = self._factors[1], self.z, self._jacobian
-        if self._is_dual:
-            t = -(dpotrs(factors, r)[0] @ jacobian)
-        else:
-            down = r @ jacobian
-            if slope is not None:
-                down += slope if z is None else slope @ z
-            t = -dpotrs(factors, down)[0]
-        found: Vector = t if z is None else z @ t
         return found
 
 

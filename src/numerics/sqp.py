@@ -7,14 +7,8 @@ Two phases, distinguished by the errors at the point::
                         constraints, corrections with the same Jacobian bring it back
 
 So a start that satisfies the errors is never left for a point that does not, or whose goal is
-worse. A step that is not good enough is corrected, by what was found at its end, as long as that
-pays: a correction has the same derivatives and factors, and costs a third of another step. Else it
-is tried again with more damping (Levenberg, Marquardt).
-
-**How far to go.** Corrections grow as the square of steps. So the first one tells at what length of
-a step its correction would be the half of it. The next steps are damped until they are no longer,
-which takes no evaluations; and a step whose correction is nearly as long as itself is not evaluated
-again.
+worse. A step that is not good enough is corrected, by what was found at its end, and else tried
+again with more damping (Levenberg, Marquardt).
 
 **Second derivatives.** Far from the least goal, the approximation of Gauss and Newton will do: it
 needs only first derivatives of residuals. Goals without residuals get BFGS with Powell's damping.
@@ -95,28 +89,7 @@ LONG_ENOUGH: Final = 0.25
 GOOD: Final = 0.75
 """Part of the decrease above which a step needs no correction."""
 
-QUICK: Final = 1e-3
-"""Unless so little is missing of a goal that vanishes: a correction is a step for little then."""
-
-SHRINKING: Final = 0.5
-"""Corrections go on as long as they leave no larger part of what is missing, or of the errors."""
-
 MOST_CORRECTIONS: Final = 6
-
-BENT: Final = 0.75
-"""Part of a step that its correction may be: series with longer terms do not converge."""
-
-REACH: Final = 0.5
-"""Part at which steps aim. Corrections grow as the square of steps, which tells how far to go."""
-
-FARTHER: Final = 4.0
-"""Factor by which the next step may be longer, and is shorter after one that fails."""
-
-TRIED: Final = 0.1
-"""Length of the step from a saddle that is tried in any case."""
-
-MORE: Final = 3.0
-"""Factor of damping for a step that is too long."""
 WELL_WITHIN: Final = 0.1
 """Corrections go on to that part of the tolerance: errors change the goal, too."""
 
@@ -277,6 +250,7 @@ class Descent:
         finite = np.isfinite(self._lower).any() or np.isfinite(self._upper).any()
         self._has_bounds = bool(finite)
         self._damping = max(FIRST_DAMPING, damping)
+        self._growth = 2.0
         self._predicted = 0.0  # of the last step, if it was hardly damped; else 0
         self._reach = np.inf  # how long a step without damping may be
         self._is_near = False  # whether true second derivatives are needed
@@ -359,11 +333,7 @@ class Descent:
             return False
         damping = self._least_damping(model)
         step = _step(model, damping)
-        is_convex = step is not None
-        while step is None and damping <= MOST_DAMPING:
-            damping = max(MORE * damping, self._damping)
-            step = _step(model, damping)
-        if step is None or not (is_convex or step.fall > self._enough):
+        if step is None:
             goal = self._point.goal
             value, direction = model.most_downward()
             damping = 2 * abs(value) / model.scale
@@ -381,7 +351,11 @@ class Descent:
             self._is_near = step.fall <= NEAR * self._point.goal
             if self._goes_down_undamped(model, step, damping):
                 return True
-        return self._goes_down_damped(model, _step(model, self._damping))
+        start = self._point.x
+        if not self._goes_down_damped(model, _step(model, self._damping)):
+            return False
+        self._reach = 4 * float(np.linalg.norm(self._point.x - start))
+        return True
 
     @property
     def _enough(self) -> float:
@@ -396,8 +370,13 @@ class Descent:
 
     def _goes_down_undamped(self, model: QuadraticModel, step: Step, damping: float) -> bool:
         """Go there if the goal falls, unless steps of that length are known to fail."""
-        if step.length > self._reach or not self._goes_down(model, step, damping):
+        length = float(np.linalg.norm(step.change))
+        if length > self._reach:
             return False
+        truth = self._goes_down(model, step, damping)
+        if truth is None:
+            return False
+        self._reach = (4 if truth > GOOD else 1) * length
         self._predicted = step.fall
         return True
 
@@ -405,77 +384,55 @@ class Descent:
         self, model: QuadraticModel, step: Step | None, worth: float = 0.0
     ) -> bool:
         """Go there with enough damping; False once the predicted decrease is less than a worth."""
+        self._growth = 2.0
         while self._damping <= MOST_DAMPING:
             if step is not None:
                 if step.fall < worth:
                     return False
                 damping = self._damping
-                is_short = damping >= LONG_DAMPING or not (
-                    step.is_longer(LONG) or step.length > self._reach
-                )
-                if is_short and self._goes_down(model, step, damping):
+                is_short = damping >= LONG_DAMPING or not step.is_longer(LONG)
+                if is_short and self._goes_down(model, step, damping) is not None:
                     self._predicted = step.fall if damping <= LITTLE_DAMPING else 0.0
                     return True
-            self._damping = max(MORE * self._damping, FIRST_DAMPING / 100)
+            self._damping = max(self._growth * self._damping, FIRST_DAMPING / 100)
+            self._growth *= 2
             step = _step(model, self._damping)
         return False
 
-    def _goes_down(self, model: QuadraticModel, step: Step, damping: float) -> bool:
-        """Go there if the goal falls; return True if it did.
+    def _goes_down(self, model: QuadraticModel, step: Step, damping: float) -> float | None:
+        """Go there if the goal falls; return the part of the predicted decrease, or None.
 
-        The step is corrected by the errors and residuals that are found at its end: while its
-        errors are too large, and while that pays for the goal. The length of the first correction
-        shows how far the next ones may reach.
+        The step is corrected while its errors are too large; and once by the residuals found at its
+        end, if it is not good.
         """
-        start, change, length = self._point, step.change, step.length
-        best, most, size, missing = start, 0.0, np.inf, np.inf
-        for number in range(MOST_CORRECTIONS if step.fall > 0 else 0):
+        start, change = self._point, step.change
+        best, truth = start, 0.0
+        size, is_corrected = np.inf, not len(start.residuals)
+        for _ in range(MOST_CORRECTIONS if step.fall > 0 else 0):
             found = self._move_to(start.x + change)
             if not np.isfinite(found.goal):
                 break
-            truth = (start.goal + step.rise - found.goal) / step.fall
-            if found.error_norm <= self._tolerance and (best is start or truth > most):
-                best, most = found, truth
-            size, before = float(np.linalg.norm(found.errors)), size
-            missing, missed = 1 - truth, missing
-            is_feasible = self._is_feasible(found, size)
-            if not is_feasible:
-                if not size < SHRINKING * before:
+            if found.error_norm <= self._tolerance and (best is start or found.goal < best.goal):
+                best = found
+                truth = (start.goal + step.rise - found.goal) / step.fall
+            before, size = size, float(np.linalg.norm(found.errors))
+            if self._is_feasible(found, size):
+                if is_corrected or truth > GOOD:
                     break
-            elif not (len(start.residuals) and self._pays(step, missing, missed, found.goal)):
-                if not number:
-                    self._reach = max(self._reach, FARTHER * length)
+            elif not size < 0.5 * before:
                 break
+            is_corrected = True
             try:
-                corrected = model.corrected(change, found.errors, found.residuals, damping)
+                change = change + model.correction(change, found.errors, found.residuals, damping)
             except np.linalg.LinAlgError:
                 break
-            bend = float(np.linalg.norm(corrected - change))
-            if not number:
-                self._reach = length * (min(FARTHER, REACH * length / bend) if bend else FARTHER)
-            if is_feasible and bend > BENT * length:
-                break
-            change = corrected
         least = LONG_ENOUGH if step.is_longer(LONG) else ENOUGH
-        if best is start or not most >= least:
-            self._reach = min(self._reach, length / FARTHER)
-            return False
-        factor = max(0.1, 1 - (2 * min(most, 1.0) - 1) ** 3)  # Nielsen
+        if best is start or not truth >= least:
+            return None
+        factor = max(0.1, 1 - (2 * min(truth, 1.0) - 1) ** 3)  # Nielsen
         self._damping = max(LEAST_DAMPING, factor * self._damping)
         self._point = best
-        return True
-
-    def _pays(self, step: Step, missing: float, missed: float, goal: float) -> bool:
-        """Tell whether a correction is likely to pay, for parts of the decrease that are missing.
-
-        They are those at the end of the step, and before the last correction: first infinite.
-        """
-        left = missing * step.fall
-        if left <= max(self._zero, self._enough / SLOW):
-            return False
-        if missed < np.inf:
-            return missing <= SHRINKING * missed
-        return missing >= 1 - GOOD or (missing <= QUICK and left >= goal / 2)
+        return truth
 
     def _is_feasible(self, point: Point, size: float) -> bool:
         """Tell whether errors of that length are so small that they hardly change the goal."""
@@ -484,16 +441,13 @@ class Descent:
         return self._price * size <= WELL_WITHIN * self._accuracy / 2 * point.goal
 
     def _leaves_saddle(self, model: QuadraticModel, direction: Vector, damping: float) -> bool:
-        """Go along a direction in which the slope falls, one way or the other, if the goal does.
-
-        Steps longer than `TRIED` are tried only as far as steps are known to reach.
-        """
-        length = min(1.0, max(TRIED, self._reach))
+        """Go along a direction in which the slope falls, one way or the other, if the goal does."""
+        length = 1.0
         while True:
             steps = [model.along(sign * length * direction) for sign in (1.0, -1.0)]
             if steps[0].fall <= self._enough / SLOW:
                 return False
-            if any(self._goes_down(model, step, damping) for step in steps):
+            if any(self._goes_down(model, step, damping) is not None for step in steps):
                 return True
             length /= 4
 
