@@ -171,6 +171,11 @@ def test_values_differ_if_anything_in_them_does(pair: tuple[Any, Any]) -> None:
     assert not same(*reversed(pair))
 
 
+def test_objects_that_are_taken_apart_one_after_another_are_not_confused() -> None:
+    alike = [Disk(1.0) for _ in range(30)]  # whose parts take the same place in memory, in turn
+    assert not same([*alike, Disk(2.0)], [*map(copy.copy, alike), Disk(3.0)])
+
+
 def test_objects_that_differ_are_shown_by_what_differs_in_them() -> None:
     less = Disk(2.0)
     del less.radius
