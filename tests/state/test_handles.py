@@ -190,6 +190,31 @@ def test_a_partition_is_no_state() -> None:
         entry(a_class)
 
 
+def test_a_partition_is_no_state_where_the_values_are_valid_either() -> None:
+    state, handles, entry = build()
+    assert entry(state) == 6.0
+    for handle in handles:
+        with pytest.raises(WrongTypeError, match="pass the whole State"):
+            handle(state[0])
+
+
+def test_who_passes_something_else_is_not_told_of_partitions() -> None:
+    _, _, entry = build()
+    for other in (5, None, State):
+        with pytest.raises(WrongTypeError, match="pass the State in which to read or write"):
+            entry(other)  # type: ignore[arg-type]  # is refused
+
+
+def test_a_number_behind_the_last_one_of_a_block_does_not_exist_wherever_the_block_starts() -> None:
+    state = state_of("a")
+    first, second = state[0].allocate_q([1.0]), state[0].allocate_q([2.0])
+    realize(state, MODEL)
+    assert (first[0](state), second[0](state)) == (1.0, 2.0)
+    for block in (first, second):
+        with pytest.raises(UnknownItemError, match="an index from 0 to 0"):
+            block[1](state)
+
+
 def test_states_and_handles_are_not_pickled_yet_but_copied() -> None:
     state, _, entry = build()
     for thing in (state, entry, [entry]):
