@@ -158,7 +158,7 @@ def test_the_subsystem_of_an_entry_far_upstream_is_the_one_that_it_waits_for() -
     heat = state[1].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (), name="heat")
     torque = state[1].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (heat,))
     pull = state[0].allocate_cache_entry_with_prerequisites(
-        TIME, INFINITY, (torque,), compute=lambda state: torque(state), name="pull"
+        TIME, INFINITY, (torque,), compute=torque, name="pull"
     )
     above = state[0].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (pull,))
     realize(state, INSTANCE)
