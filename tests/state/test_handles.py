@@ -117,6 +117,32 @@ def test_a_handle_of_another_state_is_refused_everywhere() -> None:
     assert not simbody.has_cache_entry(state[0], entry)
 
 
+def test_an_entry_of_another_state_is_not_looked_at_nor_changed_here() -> None:
+    state, _, _ = build()
+    _, _, entry = build()
+    uses: list[Any] = [entry.is_valid, entry.mark_valid, entry.invalidate, entry.upd]
+    for use in [*uses, entry.prerequisites, lambda state: entry.set(state, 1.0)]:
+        with pytest.raises(ForeignNodeError, match="is not in this State"):
+            use(state)
+
+
+def test_a_discrete_variable_of_another_state_is_not_handed_out_here() -> None:
+    (state, _, _), (_, handles, _) = build(), build()
+    others: Any = handles[1]
+    with pytest.raises(ForeignNodeError):
+        others.upd(state)
+
+
+def test_an_entry_can_be_marked_from_the_stage_before_its_own_of_its_subsystem_on() -> None:
+    state = state_of("ahead", "behind")
+    entries = [s.allocate_lazy_cache_entry(Stage.POSITION) for s in state]
+    realize(state, INSTANCE)
+    state[0].advance_to_stage(Stage.TIME)
+    entries[0].mark_valid(state)
+    with pytest.raises(StageTooLowError, match="'behind' at Time"):
+        entries[1].mark_valid(state)
+
+
 class Wheel(Subsystem):
     radius = parameter(1.0)
 
