@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from stagecache import Stage, State, simbody
+from stagecache.state.display import MOST_SHOWN
 from tests.state.realizing import realize, state_of
 
 
@@ -76,3 +77,54 @@ def test_long_vectors_are_shortened() -> None:
     state = state_of("a")
     state[0].allocate_q(np.zeros(10_000))
     assert len(str(realize(state, Stage.MODEL))) < 1_000
+
+
+def test_the_time_is_shown_from_topology_and_values_of_blocks_from_model_on() -> None:
+    state = build(Stage.TOPOLOGY)
+    assert repr(state) == "State(at Topology: 2 subsystems, t=0, 0 of 1 cache entry valid)"
+    assert "  angles" in str(state).splitlines()
+    realize(state, Stage.MODEL)
+    assert "t=0, nq=2, nu=0, nz=0, " in repr(state)
+    assert "  angles = [0.5 1.5]" in str(state).splitlines()
+    assert ">[0.5 1.5]<" in state._repr_html_()
+
+
+def test_versions_of_subsystems_and_kinds_of_variables_and_entries_are_shown() -> None:
+    state = State()
+    state.add_subsystem("arm", "2.0")
+    state[0].allocate_auto_update_discrete_variable(Stage.REPORT, 1.0, Stage.TIME, name="mode")
+    mass = state[0].allocate_discrete_variable(Stage.REPORT, 2.0, name="mass")
+    tip = state[0].allocate_cache_entry_with_prerequisites(
+        Stage.TOPOLOGY, Stage.INFINITY, (mass,), name="tip"
+    )
+    realize(state, Stage.TIME)
+    tip.mark_valid(state)
+    mass.set(state, 3.0)
+    lines = str(state).splitlines()
+    assert "subsystem 0 'arm', version 2.0, at Time" in lines
+    assert "  mode = 1.0 (version 1, invalidates Report, auto-update)" in lines
+    assert "  mass = 3.0 (version 2, invalidates Report)" in lines
+    lines = state.cache_to_string().splitlines()
+    assert "  tip = stale (depends on Topology)" in lines
+    assert any(
+        line.startswith("  update of mode = not computed (depends on Time") for line in lines
+    )
+    html = state[0]._repr_html_()
+    for kind, times in [("auto-update", 1), ("discrete", 1), ("entry", 2)]:
+        assert html.count(f">{kind}<") == times
+    assert "0 arm, at Time: 2 discrete variables, 0 of 2 cache entries valid" in html
+
+
+def test_a_single_subsystem_that_is_left_out_is_counted() -> None:
+    state = state_of(*[""] * (MOST_SHOWN + 1))
+    assert str(state).splitlines()[-1] == "... and 1 subsystem more"
+    assert "more" not in str(state_of(*[""] * MOST_SHOWN))
+
+
+def test_numbers_are_shown_with_six_digits_and_thirteen_of_them_in_part() -> None:
+    state = state_of("a")
+    state[0].allocate_q(np.full(13, 1 / 3))
+    state[0].allocate_u(np.full(12, 1 / 3))
+    lines = str(realize(state, Stage.MODEL)).splitlines()
+    assert "q = [0.333333 0.333333 0.333333 ... 0.333333 0.333333 0.333333]" in lines
+    assert f"u = [{' '.join(['0.333333'] * 12)}]" in lines
