@@ -221,7 +221,7 @@ def test_a_partition_is_no_state_where_the_values_are_valid_either() -> None:
     assert entry(state) == 6.0
     for handle in handles:
         with pytest.raises(WrongTypeError, match="pass the whole State"):
-            handle(state[0])
+            handle(state[0])  # type: ignore[arg-type]  # is refused
 
 
 def test_who_passes_something_else_is_not_told_of_partitions() -> None:

@@ -1,5 +1,6 @@
 """The first table of the contract: what needs which stage, and what a write invalidates."""
 
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -281,14 +282,13 @@ def test_an_array_of_another_shape_or_type_is_refused_by_each_write(
     state = state_of("a")
     block = state[0].allocate_q([1.0, 2.0])
     realize(state, P)
-    writes = (
-        lambda: setattr(state, "q", values),
-        lambda: setattr(state[0], "q", values),
-        lambda: block.set(state, values),
-    )
-    for write in writes:
+    for write in (
+        partial(setattr, state, "q"),
+        partial(setattr, state[0], "q"),
+        partial(block.set, state),
+    ):
         with pytest.raises(error):
-            write()
+            write(values)
         assert (list(state.q), state.stage) == ([1.0, 2.0], P)
     block.set(state, np.array([3, 4]))
     assert list(state.q) == [3.0, 4.0]
