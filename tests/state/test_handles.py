@@ -32,6 +32,7 @@ from stagecache.errors import (
 from stagecache.state import (
     AbstractHandle,
 )
+from stagecache.state.handles import NO_NUMBER, declared_item
 from tests.state.realizing import realize, state_of
 
 TOPOLOGY, MODEL, INSTANCE, INFINITY = Stage.TOPOLOGY, Stage.MODEL, Stage.INSTANCE, Stage.INFINITY
@@ -314,3 +315,13 @@ def test_a_handle_refuses_unknown_attributes() -> None:
 )
 def test_the_class_of_a_handle_takes_a_type_in_annotations(handle: Any) -> None:
     assert (get_origin(handle[float]), get_args(handle[float])) == (handle, (float,))
+
+
+def test_an_item_is_found_by_its_name_and_one_that_is_not_there_is_named_with_its_number() -> None:
+    wheel = Wheel()
+    assert declared_item(wheel, "radius", NO_NUMBER) is wheel.radius
+    assert declared_item(wheel, "name", NO_NUMBER) == wheel.name
+    for number, name in [(NO_NUMBER, "gone"), (2, "gone[2]")]:
+        with pytest.raises(UnknownItemError) as caught:
+            declared_item(wheel, "gone", number)
+        assert str(caught.value).startswith(f"Wheel.{name}: does not exist")
