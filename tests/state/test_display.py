@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from stagecache import Stage, State, simbody
-from stagecache.state.display import MOST_SHOWN
+from stagecache.state.display import MOST_ROWS, MOST_SHOWN
 from tests.state.realizing import realize, state_of
 
 
@@ -93,7 +93,9 @@ def test_versions_of_subsystems_and_kinds_of_variables_and_entries_are_shown() -
     state = State()
     state.add_subsystem("arm", "2.0")
     state[0].allocate_auto_update_discrete_variable(Stage.REPORT, 1.0, Stage.TIME, name="mode")
+    state[0].allocate_q([1.0, 2.0])
     mass = state[0].allocate_discrete_variable(Stage.REPORT, 2.0, name="mass")
+    state[0].allocate_discrete_variable(Stage.REPORT, 2.0)
     tip = state[0].allocate_cache_entry_with_prerequisites(
         Stage.TOPOLOGY, Stage.INFINITY, (mass,), name="tip"
     )
@@ -108,9 +110,10 @@ def test_versions_of_subsystems_and_kinds_of_variables_and_entries_are_shown() -
     assert "  tip = stale (depends on Topology, mass of subsystem 0)" in lines
     assert "  update of mode = not computed (depends on Time)" in lines
     html = state[0]._repr_html_()
-    for kind, times in [("auto-update", 1), ("discrete", 1), ("entry", 2)]:
+    for kind, times in [("auto-update", 1), ("discrete", 2), ("entry", 2)]:
         assert html.count(f">{kind}<") == times
-    assert "0 arm, at Time: 2 discrete variables, 0 of 2 cache entries valid" in html
+    assert "0 arm, at Time: q 2, 3 discrete variables, 0 of 2 cache entries valid" in html
+    assert (html.count("stale"), html.count("not computed")) == (1, 1)
 
 
 def test_a_single_subsystem_that_is_left_out_is_counted() -> None:
@@ -126,3 +129,30 @@ def test_numbers_are_shown_with_six_digits_and_thirteen_of_them_in_part() -> Non
     lines = str(realize(state, Stage.MODEL)).splitlines()
     assert "q = [0.333333 0.333333 0.333333 ... 0.333333 0.333333 0.333333]" in lines
     assert f"u = [{' '.join(['0.333333'] * 12)}]" in lines
+
+
+def test_without_items_there_is_no_table() -> None:
+    assert "<table" not in State()._repr_html_()
+    assert "<table" not in state_of("a")[0]._repr_html_()
+
+
+def test_of_a_subsystem_with_many_items_as_many_as_fit_are_shown_and_the_others_counted() -> None:
+    state = state_of("a")
+    for _ in range(MOST_ROWS + 5):
+        state[0].allocate_lazy_cache_entry(Stage.TOPOLOGY)
+    html = state[0]._repr_html_()
+    assert html.count(">entry<") == MOST_ROWS - 1
+    assert "... and 6 cache entries more" in html
+
+
+def test_a_part_that_is_gone_is_shown_as_such() -> None:
+    state = state_of("a", "b")
+    part = state[1]
+    state.assign(state_of("a"))
+    assert "which is not in the State any more" in part._repr_html_()
+
+
+def test_the_update_of_a_variable_without_a_name_has_none_either() -> None:
+    state = state_of("a")
+    state[0].allocate_auto_update_discrete_variable(Stage.REPORT, 1.0, Stage.TIME)
+    assert "update of" not in state.cache_to_string()

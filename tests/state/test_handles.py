@@ -17,6 +17,7 @@ from stagecache import (
     System,
     Variable,
     parameter,
+    q_variable,
     simbody,
 )
 from stagecache.errors import (
@@ -325,3 +326,26 @@ def test_an_item_is_found_by_its_name_and_one_that_is_not_there_is_named_with_it
         with pytest.raises(UnknownItemError) as caught:
             declared_item(wheel, "gone", number)
         assert str(caught.value).startswith(f"Wheel.{name}: does not exist")
+
+
+class Hinge(Subsystem):
+    angle = q_variable(0.5)
+
+    def _number_names(self, of: object) -> tuple[str, ...]:  # noqa: ARG002  # has one block only
+        return ("swing",)
+
+
+def test_a_number_is_not_read_from_a_part_of_a_state() -> None:
+    hinge = Hinge()
+    state = System(hinge).new_state()
+    assert hinge.angle(state) == 0.5
+    with pytest.raises(WrongTypeError, match="pass the whole State"):
+        hinge.angle(state[1])  # type: ignore[arg-type]  # is refused
+
+
+def test_names_of_numbers_are_those_of_the_subsystem_if_there_are_as_many() -> None:
+    hinge = Hinge()
+    assert hinge.angle._names_of(1) == ("swing",)
+    assert hinge.angle._names_of(2) == ()
+    _, handles, _ = build()
+    assert handles[0]._names_of(1) == ()  # type: ignore[attr-defined]  # of q
