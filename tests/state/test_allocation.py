@@ -264,3 +264,11 @@ def test_a_new_variable_was_never_updated_even_if_one_before_it_in_the_same_plac
     variable = state[0].allocate_discrete_variable(REPORT, 1)
     assert variable._node == forgotten._node
     assert np.isnan(variable.last_update_time(state))
+
+
+def test_prerequisites_that_are_listed_twice_are_named_and_no_others() -> None:
+    state = state_of("a")
+    q, mass = state[0].allocate_q([1.0]), state[0].allocate_discrete_variable(REPORT, 1)
+    with pytest.raises(DuplicatePrerequisiteError) as caught:
+        state[0].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (q, mass, q))
+    assert caught.value.got == "q block 0 of subsystem 0 'a' repeatedly"

@@ -331,7 +331,7 @@ def test_an_item_is_found_by_its_name_and_one_that_is_not_there_is_named_with_it
 class Hinge(Subsystem):
     angle = q_variable(0.5)
 
-    def _number_names(self, of: object) -> tuple[str, ...]:  # noqa: ARG002  # has one block only
+    def _number_names(self, of: object) -> tuple[str, ...]:
         return ("swing",)
 
 
@@ -349,3 +349,7 @@ def test_names_of_numbers_are_those_of_the_subsystem_if_there_are_as_many() -> N
     assert hinge.angle._names_of(2) == ()
     _, handles, _ = build()
     assert handles[0]._names_of(1) == ()  # type: ignore[attr-defined]  # of q
+
+
+def test_the_time_is_the_first_and_only_one_of_its_kind() -> None:
+    assert state_of("a").variable("time").index == 0
