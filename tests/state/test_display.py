@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from stagecache import Stage, State, simbody
-from stagecache.state.display import MOST_ROWS, MOST_SHOWN
+from stagecache.display.html import MOST_ROWS
+from stagecache.state.display import MOST_SHOWN
 from tests.state.realizing import realize, state_of
 
 
