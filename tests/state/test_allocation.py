@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import CacheEntry, Stage, State, SubsystemState, simbody
+from stagecache import CacheEntry, Stage, State, Subsystem, SubsystemState, System, simbody
 from stagecache.errors import (
     ComparisonError,
     ComputeSignatureError,
@@ -17,6 +17,7 @@ from stagecache.errors import (
     NotANumberError,
     OutOfRangeError,
     PrerequisiteStageError,
+    ReadOnlyError,
     ShapeError,
     StagecacheError,
     StageOutOfRangeError,
@@ -240,3 +241,34 @@ def test_entries_with_the_same_prerequisites_add_one_tracked_object_each() -> No
     tracked(10)
     before = tracked(10)
     assert tracked(500) - before < 1.1 * 500
+
+
+def test_the_default_state_of_a_system_is_not_allocated_in() -> None:
+    system = System()
+    system.add(Subsystem())
+    system.realize_topology()
+    with pytest.raises(ReadOnlyError):
+        system.default_state[0].allocate_lazy_cache_entry(TOPOLOGY)
+
+
+def test_a_new_variable_was_never_updated_even_if_one_before_it_in_the_same_place_was() -> None:
+    state = realize(state_of("a"), TOPOLOGY)
+    forgotten = state[0].allocate_discrete_variable(REPORT, 1)
+    realize(state, TIME)
+    state.time = 3.0
+    forgotten.set(state, 2)
+    assert forgotten.last_update_time(state) == 3.0
+    state.invalidate_all(MODEL)
+    state.invalidate_all(TOPOLOGY)
+    state[0].advance_to_stage(TOPOLOGY)
+    variable = state[0].allocate_discrete_variable(REPORT, 1)
+    assert variable._node == forgotten._node
+    assert np.isnan(variable.last_update_time(state))
+
+
+def test_prerequisites_that_are_listed_twice_are_named_and_no_others() -> None:
+    state = state_of("a")
+    q, mass = state[0].allocate_q([1.0]), state[0].allocate_discrete_variable(REPORT, 1)
+    with pytest.raises(DuplicatePrerequisiteError) as caught:
+        state[0].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (q, mass, q))
+    assert caught.value.got == "q block 0 of subsystem 0 'a' repeatedly"

@@ -26,6 +26,7 @@ from stagecache.errors import (
     NodeInUseError,
     NotPicklableError,
     ReadOnlyError,
+    TopologyVersionError,
     UndeclaredPrerequisiteError,
 )
 from stagecache.graph.store import Journal
@@ -709,3 +710,31 @@ class StageMachine(RuleBasedStateMachine):
 
 TestStageMachine = ignore_lost_strikes(StageMachine.TestCase)
 TestStageMachine.settings = examples(100)
+
+
+def test_after_a_rollback_beyond_an_assignment_no_version_of_the_other_state_is_given_again() -> (
+    None
+):
+    state = state_of("a")
+    q = state[0].allocate_q([1.0])
+    realize(state, Stage.TIME)
+    mark, other = state.checkpoint(), state.copy()
+    realize(other, Stage.TIME)
+    for number in range(20):
+        q.set(other, [float(number)])
+    state.assign(other)
+    seen = q.version(state)
+    state.rollback(mark)
+    q.set(state, [5.0])
+    assert q.version(state) > seen
+
+
+def test_a_state_does_not_go_back_to_an_older_topology_of_its_system() -> None:
+    system = System(Subsystem())
+    state = system.new_state()
+    mark = state.checkpoint()
+    state.clear()  # else it was outdated by the change, and refused everything
+    system.invalidate_topology_cache()
+    system.realize_topology()
+    with pytest.raises(TopologyVersionError, match="an older topology"):
+        state.rollback(mark)

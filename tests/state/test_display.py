@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 from stagecache import Stage, State, simbody
+from stagecache.display.html import MOST_ROWS
+from stagecache.state.display import MOST_SHOWN
 from tests.state.realizing import realize, state_of
 
 
@@ -76,3 +78,82 @@ def test_long_vectors_are_shortened() -> None:
     state = state_of("a")
     state[0].allocate_q(np.zeros(10_000))
     assert len(str(realize(state, Stage.MODEL))) < 1_000
+
+
+def test_the_time_is_shown_from_topology_and_values_of_blocks_from_model_on() -> None:
+    state = build(Stage.TOPOLOGY)
+    assert repr(state) == "State(at Topology: 2 subsystems, t=0, 0 of 1 cache entry valid)"
+    assert "  angles" in str(state).splitlines()
+    realize(state, Stage.MODEL)
+    assert "t=0, nq=2, nu=0, nz=0, " in repr(state)
+    assert "  angles = [0.5 1.5]" in str(state).splitlines()
+    assert ">[0.5 1.5]<" in state._repr_html_()
+
+
+def test_versions_of_subsystems_and_kinds_of_variables_and_entries_are_shown() -> None:
+    state = State()
+    state.add_subsystem("arm", "2.0")
+    state[0].allocate_auto_update_discrete_variable(Stage.REPORT, 1.0, Stage.TIME, name="mode")
+    state[0].allocate_q([1.0, 2.0])
+    mass = state[0].allocate_discrete_variable(Stage.REPORT, 2.0, name="mass")
+    state[0].allocate_discrete_variable(Stage.REPORT, 2.0)
+    tip = state[0].allocate_cache_entry_with_prerequisites(
+        Stage.TOPOLOGY, Stage.INFINITY, (mass,), name="tip"
+    )
+    realize(state, Stage.TIME)
+    tip.mark_valid(state)
+    mass.set(state, 3.0)
+    lines = str(state).splitlines()
+    assert "subsystem 0 'arm', version 2.0, at Time" in lines
+    assert "  mode = 1.0 (version 1, invalidates Report, auto-update)" in lines
+    assert "  mass = 3.0 (version 2, invalidates Report)" in lines
+    lines = state.cache_to_string().splitlines()
+    assert "  tip = stale (depends on Topology, mass of subsystem 0)" in lines
+    assert "  update of mode = not computed (depends on Time)" in lines
+    html = state[0]._repr_html_()
+    for kind, times in [("auto-update", 1), ("discrete", 2), ("entry", 2)]:
+        assert html.count(f">{kind}<") == times
+    assert "0 arm, at Time: q 2, 3 discrete variables, 0 of 2 cache entries valid" in html
+    assert (html.count("stale"), html.count("not computed")) == (1, 1)
+
+
+def test_a_single_subsystem_that_is_left_out_is_counted() -> None:
+    state = state_of(*[""] * (MOST_SHOWN + 1))
+    assert str(state).splitlines()[-1] == "... and 1 subsystem more"
+    assert "more" not in str(state_of(*[""] * MOST_SHOWN))
+
+
+def test_numbers_are_shown_with_six_digits_and_thirteen_of_them_in_part() -> None:
+    state = state_of("a")
+    state[0].allocate_q(np.full(13, 1 / 3))
+    state[0].allocate_u(np.full(12, 1 / 3))
+    lines = str(realize(state, Stage.MODEL)).splitlines()
+    assert "q = [0.333333 0.333333 0.333333 ... 0.333333 0.333333 0.333333]" in lines
+    assert f"u = [{' '.join(['0.333333'] * 12)}]" in lines
+
+
+def test_without_items_there_is_no_table() -> None:
+    assert "<table" not in State()._repr_html_()
+    assert "<table" not in state_of("a")[0]._repr_html_()
+
+
+def test_of_a_subsystem_with_many_items_as_many_as_fit_are_shown_and_the_others_counted() -> None:
+    state = state_of("a")
+    for _ in range(MOST_ROWS + 5):
+        state[0].allocate_lazy_cache_entry(Stage.TOPOLOGY)
+    html = state[0]._repr_html_()
+    assert html.count(">entry<") == MOST_ROWS - 1
+    assert "... and 6 cache entries more" in html
+
+
+def test_a_part_that_is_gone_is_shown_as_such() -> None:
+    state = state_of("a", "b")
+    part = state[1]
+    state.assign(state_of("a"))
+    assert "which is not in the State any more" in part._repr_html_()
+
+
+def test_the_update_of_a_variable_without_a_name_has_none_either() -> None:
+    state = state_of("a")
+    state[0].allocate_auto_update_discrete_variable(Stage.REPORT, 1.0, Stage.TIME)
+    assert "update of" not in state.cache_to_string()

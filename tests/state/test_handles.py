@@ -17,6 +17,7 @@ from stagecache import (
     System,
     Variable,
     parameter,
+    q_variable,
     simbody,
 )
 from stagecache.errors import (
@@ -32,6 +33,7 @@ from stagecache.errors import (
 from stagecache.state import (
     AbstractHandle,
 )
+from stagecache.state.handles import NO_NUMBER, declared_item
 from tests.state.realizing import realize, state_of
 
 TOPOLOGY, MODEL, INSTANCE, INFINITY = Stage.TOPOLOGY, Stage.MODEL, Stage.INSTANCE, Stage.INFINITY
@@ -117,6 +119,32 @@ def test_a_handle_of_another_state_is_refused_everywhere() -> None:
     assert not simbody.has_cache_entry(state[0], entry)
 
 
+def test_an_entry_of_another_state_is_not_looked_at_nor_changed_here() -> None:
+    state, _, _ = build()
+    _, _, entry = build()
+    uses: list[Any] = [entry.is_valid, entry.mark_valid, entry.invalidate, entry.upd]
+    for use in [*uses, entry.prerequisites, lambda state: entry.set(state, 1.0)]:
+        with pytest.raises(ForeignNodeError, match="is not in this State"):
+            use(state)
+
+
+def test_a_discrete_variable_of_another_state_is_not_handed_out_here() -> None:
+    (state, _, _), (_, handles, _) = build(), build()
+    others: Any = handles[1]
+    with pytest.raises(ForeignNodeError):
+        others.upd(state)
+
+
+def test_an_entry_can_be_marked_from_the_stage_before_its_own_of_its_subsystem_on() -> None:
+    state = state_of("ahead", "behind")
+    entries = [s.allocate_lazy_cache_entry(Stage.POSITION) for s in state]
+    realize(state, INSTANCE)
+    state[0].advance_to_stage(Stage.TIME)
+    entries[0].mark_valid(state)
+    with pytest.raises(StageTooLowError, match="'behind' at Time"):
+        entries[1].mark_valid(state)
+
+
 class Wheel(Subsystem):
     radius = parameter(1.0)
 
@@ -188,6 +216,31 @@ def test_a_partition_is_no_state() -> None:
     a_class: Any = State
     with pytest.raises(WrongTypeError):
         entry(a_class)
+
+
+def test_a_partition_is_no_state_where_the_values_are_valid_either() -> None:
+    state, handles, entry = build()
+    assert entry(state) == 6.0
+    for handle in handles:
+        with pytest.raises(WrongTypeError, match="pass the whole State"):
+            handle(state[0])  # type: ignore[arg-type]  # is refused
+
+
+def test_who_passes_something_else_is_not_told_of_partitions() -> None:
+    _, _, entry = build()
+    for other in (5, None, State):
+        with pytest.raises(WrongTypeError, match="pass the State in which to read or write"):
+            entry(other)  # type: ignore[arg-type]  # is refused
+
+
+def test_a_number_behind_the_last_one_of_a_block_does_not_exist_wherever_the_block_starts() -> None:
+    state = state_of("a")
+    first, second = state[0].allocate_q([1.0]), state[0].allocate_q([2.0])
+    realize(state, MODEL)
+    assert (first[0](state), second[0](state)) == (1.0, 2.0)
+    for block in (first, second):
+        with pytest.raises(UnknownItemError, match="an index from 0 to 0"):
+            block[1](state)
 
 
 def test_states_and_handles_are_not_pickled_yet_but_copied() -> None:
@@ -263,3 +316,40 @@ def test_a_handle_refuses_unknown_attributes() -> None:
 )
 def test_the_class_of_a_handle_takes_a_type_in_annotations(handle: Any) -> None:
     assert (get_origin(handle[float]), get_args(handle[float])) == (handle, (float,))
+
+
+def test_an_item_is_found_by_its_name_and_one_that_is_not_there_is_named_with_its_number() -> None:
+    wheel = Wheel()
+    assert declared_item(wheel, "radius", NO_NUMBER) is wheel.radius
+    assert declared_item(wheel, "name", NO_NUMBER) == wheel.name
+    for number, name in [(NO_NUMBER, "gone"), (2, "gone[2]")]:
+        with pytest.raises(UnknownItemError) as caught:
+            declared_item(wheel, "gone", number)
+        assert str(caught.value).startswith(f"Wheel.{name}: does not exist")
+
+
+class Hinge(Subsystem):
+    angle = q_variable(0.5)
+
+    def _number_names(self, of: object) -> tuple[str, ...]:
+        return ("swing",)
+
+
+def test_a_number_is_not_read_from_a_part_of_a_state() -> None:
+    hinge = Hinge()
+    state = System(hinge).new_state()
+    assert hinge.angle(state) == 0.5
+    with pytest.raises(WrongTypeError, match="pass the whole State"):
+        hinge.angle(state[1])  # type: ignore[arg-type]  # is refused
+
+
+def test_names_of_numbers_are_those_of_the_subsystem_if_there_are_as_many() -> None:
+    hinge = Hinge()
+    assert hinge.angle._names_of(1) == ("swing",)
+    assert hinge.angle._names_of(2) == ()
+    _, handles, _ = build()
+    assert handles[0]._names_of(1) == ()  # type: ignore[attr-defined]  # of q
+
+
+def test_the_time_is_the_first_and_only_one_of_its_kind() -> None:
+    assert state_of("a").variable("time").index == 0

@@ -12,12 +12,14 @@ from weakref import ref
 import numpy as np
 import pytest
 
-from stagecache import CacheEntry, Stage, State, simbody
+from stagecache import CacheEntry, Stage, State, Subsystem, System, simbody
 from stagecache.errors import (
+    ForeignStateError,
     InvalidNameError,
     NodeInUseError,
     OutOfRangeError,
     PrerequisiteStageError,
+    ReadOnlyError,
     StageOutOfRangeError,
     StageTooHighError,
     StageTooLowError,
@@ -526,3 +528,53 @@ def test_a_name_or_a_version_that_is_not_text_is_refused_and_nothing_is_renamed(
         with pytest.raises(InvalidNameError, match="subsystem 0: not a string"):
             simbody.initialize_subsystem(state, 0, name, version)  # type: ignore[arg-type]  # refused
     assert state[0].name == "a"
+
+
+def system_of(name: str) -> System:
+    system = System(Subsystem(), name=name)
+    system.realize_topology()
+    return system
+
+
+def test_a_state_of_a_system_does_not_become_one_of_another_system() -> None:
+    mine, theirs = system_of("mine").new_state(), system_of("theirs").new_state()
+    with pytest.raises(ForeignStateError, match="theirs"):
+        mine.assign(theirs)
+    mine.assign(mine.copy())
+    by_hand = state_of("a")
+    by_hand.assign(theirs)
+    assert by_hand.system is theirs.system
+    mine.assign(State())
+    assert mine.system is None
+
+
+def test_the_default_state_gets_no_subsystem_and_no_later_stage() -> None:
+    default = system_of("tank").default_state
+    for change in (default.add_subsystem, partial(default.advance_to_stage, INSTANCE)):
+        with pytest.raises(ReadOnlyError, match="default State"):
+            change()
+    assert (len(list(default)), default.stage) == (2, MODEL)
+
+
+def test_a_subsystem_has_texts_for_name_and_version() -> None:
+    state = State()
+    refused: Any = 5
+    for add in (partial(state.add_subsystem, refused), partial(state.add_subsystem, "a", refused)):
+        with pytest.raises((WrongTypeError, InvalidNameError)):
+            add()
+    assert len(list(state)) == 0
+
+
+def test_the_least_topology_version_is_1_and_all_variables_are_counted() -> None:
+    state = state_of("a")
+    for allocate, n in [("allocate_q", 1), ("allocate_u", 2), ("allocate_z", 3)]:
+        getattr(state[0], allocate)(np.zeros(n))
+    realize(state, MODEL)
+    assert state.ny == len(state.y) == 6
+    state.topology_version = 1
+    assert state.topology_version == 1
+
+
+def test_a_graph_has_the_name_of_the_system() -> None:
+    assert system_of("tank").new_state().graph.title == "tank"
+    assert state_of("a").graph.title == "State"

@@ -129,6 +129,37 @@ def test_time_and_y_are_written_at_once_whether_a_state_is_observed_or_not(
     assert not cart.total.is_valid(cart.state)
 
 
+@pytest.mark.parametrize("stage", [Stage.MODEL, Stage.TIME, Stage.POSITION, Stage.REPORT])
+@pytest.mark.parametrize("time", [2.0, 5.0])
+def test_time_and_y_are_written_at_once_as_they_are_one_after_the_other(
+    stage: Stage, time: float
+) -> None:
+    state = state_of("a")
+    state[0].allocate_q([1.0])
+    entries = [
+        state[0].allocate_cache_entry_with_prerequisites(
+            Stage.TOPOLOGY, Stage.INFINITY, (above,), compute=lambda _: 1.0
+        )
+        for above in (state.variable("time"), state.variable("q"), state.variable("z"))
+    ]
+    realize(state, Stage.TOPOLOGY)
+    state.time = 2.0
+    realize(state, stage)
+    for entry in entries:
+        entry(state)
+    twin = state.copy(keep_cache=True)
+    state._contents.write_time_and_y(time, np.array([3.0]))
+    if time != twin.time:
+        twin.time = time
+    twin.y = [3.0]
+    for one in (state, twin):
+        assert (one.time, one.y.tolist()) == (time, [3.0])
+    assert state.stage == twin.stage
+    assert [s.stage for s in state] == [s.stage for s in twin]
+    assert [e.is_valid(state) for e in entries] == [e.is_valid(twin) for e in entries]
+    assert [str(state.explain(e)) for e in entries] == [str(twin.explain(e)) for e in entries]
+
+
 class Door(Subsystem):
     angle = q_variable(0.5)
 

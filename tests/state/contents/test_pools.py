@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stagecache import Stage, State, simbody
-from tests.state.realizing import realize, state_of
+from tests.state.realizing import realize, state_of, upd
 
 
 def build() -> State:
@@ -170,3 +170,41 @@ def test_assign_writes_in_place_and_seals() -> None:
     assert sealed(written)
     other.q = [0, 0, 0]
     assert list(seen) == [7, 8, 9]
+
+
+def test_vectors_of_instance_begin_anew_in_place_if_no_size_has_changed() -> None:
+    state = build()
+    state.upd_qerr()[:] = 7.0
+    state.qerr_weights = [5.0]
+    before = realize(state, Stage.POSITION).qerr
+    state.invalidate_all(Stage.INSTANCE)
+    realize(state, Stage.POSITION)
+    assert np.isnan(state.qerr).all()
+    assert list(state.qerr_weights) == [1.0]
+    assert np.shares_memory(before, state.qerr)
+
+
+def test_vectors_of_instance_are_made_anew_if_a_size_has_changed() -> None:
+    state = realize(build(), Stage.POSITION)
+    before = state.qerr
+    state.invalidate_all(Stage.INSTANCE)
+    state[0].allocate_qerr(2)
+    realize(state, Stage.POSITION)
+    assert (before.shape, state.qerr.shape, state.qerr_weights.shape) == ((1,), (3,), (3,))
+    assert np.isnan(state.qerr).all()
+
+
+@pytest.mark.parametrize("name", ["qdot", "qdotdot", "ydot"])
+def test_who_gets_write_access_to_rates_is_noted_so_that_no_system_derives_them(name: str) -> None:
+    state = build()
+    assert not state._contents.pools.own_rates
+    upd(state, name)
+    assert state._contents.pools.own_rates == {None}
+
+
+def test_a_copy_has_computed_vectors_of_nan_unless_it_keeps_caches() -> None:
+    state = build()
+    state.upd_qdot()[:] = 7.0
+    realize(state, Stage.VELOCITY)
+    assert np.isnan(realize(state.copy(), Stage.VELOCITY).qdot).all()
+    assert list(state.copy(keep_cache=True).qdot) == [7.0, 7.0, 7.0]

@@ -137,3 +137,34 @@ def test_an_entry_that_is_being_computed() -> None:
     realize(state, INSTANCE)
     with pytest.raises(CacheEntryOutOfDateError, match="it is being computed"):
         entry(state)
+
+
+def test_an_entry_that_was_never_marked_and_those_above_it_that_were_not_either() -> None:
+    state = state_of("arm")
+    tip = state[0].allocate_lazy_cache_entry(TOPOLOGY, name="tip")
+    pull = state[0].allocate_cache_entry_with_prerequisites(TOPOLOGY, INFINITY, (tip,), name="pull")
+    realize(state, INSTANCE)
+    alone = "it was not marked since it was allocated or invalidated"
+    with pytest.raises(CacheEntryOutOfDateError) as refused:
+        tip(state)
+    assert refused.value.got == alone
+    with pytest.raises(CacheEntryOutOfDateError) as refused:
+        pull(state)
+    assert refused.value.got == f"{alone}, nor was cache entry 'tip' of subsystem 0 'arm'"
+
+
+def test_the_subsystem_of_an_entry_far_upstream_is_the_one_that_it_waits_for() -> None:
+    state = state_of("arm", "motor")
+    heat = state[1].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (), name="heat")
+    torque = state[1].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (heat,))
+    pull = state[0].allocate_cache_entry_with_prerequisites(
+        TIME, INFINITY, (torque,), compute=torque, name="pull"
+    )
+    above = state[0].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (pull,))
+    realize(state, INSTANCE)
+    state[0].advance_to_stage(TIME)
+    for entry in (pull, above):
+        with pytest.raises(StageTooLowError) as refused:
+            entry(state)
+        assert refused.value.expected == "subsystem 1 'motor' at Time or later"
+        assert refused.value.got == "subsystem 1 'motor' at Instance"

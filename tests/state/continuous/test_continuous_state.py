@@ -684,3 +684,29 @@ def test_labels_say_part_and_number() -> None:
 def test_labels_need_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "xarray", None)
     assert "labels" in refused(MissingExtraError, ImportError, build().to_labeled)
+
+
+def test_views_that_leave_out_an_element_or_have_one_twice_or_from_elsewhere_are_refused() -> None:
+    x, other = np.array([1.0, 2.0]), np.ones(1)
+    for parts in (
+        (x[:1], other, x[:0]),
+        (x, x[:1], x[:0]),
+        (x[:1], x[:1], x[:0]),
+        (x[:1],) * 2 + (x,),
+    ):
+        with pytest.raises(PartitionError):
+            ContinuousState.from_views(x, *parts)
+
+
+def test_more_than_twelve_numbers_are_shown_in_part_with_six_digits() -> None:
+    assert "..." not in repr(ContinuousState(np.ones(12)))
+    assert "..." in repr(ContinuousState(np.ones(13)))
+    assert "0.333333]" in repr(ContinuousState([1 / 3]))
+
+
+def test_numbers_in_equal_steps_are_a_view_and_others_a_copy() -> None:
+    x = np.arange(6.0)
+    for q, v in ((x[1:], x[:1]), (x[::2], x[1::2]), (x[::-2], x[::2]), (x[3:], x[2::-1])):
+        state = ContinuousState.from_views(x, q, v, x[:0])
+        assert (list(state.q), list(state.v)) == (list(q), list(v))
+        assert np.shares_memory(state.q, x)

@@ -518,3 +518,9 @@ def test_set_from_changes_nothing_if_only_a_later_part_is_refused() -> None:
     other = DiagramContinuousState([ContinuousState([7.0, 8.0], 1, 1, 0), ContinuousState([1.5])])
     refused(NotANumberError, TypeError, lambda: state.set_from(other))
     assert list(state) == [1, 2, 3]
+
+
+def test_a_diagram_of_one_array_hands_out_that_array() -> None:
+    x = np.ones(2)
+    diagram = DiagramContinuousState([ContinuousState.from_views(x, x[:0], x[:0], x)])
+    assert np.shares_memory(diagram.upd_vector(), x)

@@ -214,3 +214,26 @@ def test_a_copied_continuous_state_is_apart() -> None:
     twin = copy.copy(state.continuous_state)
     state.q = [9, 8, 7, 6]
     assert list(twin.q) == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_a_view_of_another_size_keeps_the_others_that_it_is_joined_with_from_a_write() -> None:
+    state, other = build(), ContinuousState([8.0], 0, 0, 1)
+    view = DiagramContinuousState([other, state.continuous_state]).upd_vector()
+    state.invalidate_all(Stage.MODEL)
+    state[0].allocate_q([8.0])
+    realize(state, TIME)
+    with pytest.raises(PartitionError, match="the size has changed"):
+        view[:] = 5.0
+    assert list(other) == [8.0]
+
+
+def test_a_write_of_one_derivative_is_not_a_write_of_its_variable() -> None:
+    state = build()
+    before = versions(state)
+    state.continuous_derivatives.upd_vector()[[0, 5]] = [8.0, 9.0]
+    assert (state.qdot[0], state.udot[1]) == (8.0, 9.0)
+    assert (versions(state), state.stage, list(state.q)) == (before, REPORT, [1, 2, 3, 4])
+
+
+def test_a_state_without_subsystems_has_an_empty_continuous_state() -> None:
+    assert list(realize(State(), Stage.MODEL).continuous_state) == []

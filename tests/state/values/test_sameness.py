@@ -36,6 +36,16 @@ class Odd:
         raise TypeError
 
 
+class Named:
+    """An object that says how it is shown."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
 class Ring:
     """An object that holds itself."""
 
@@ -103,6 +113,10 @@ SAME: dict[str, tuple[Any, Any]] = {
     "arrays": (np.array([1.0, np.nan]), np.array([1.0, np.nan])),
     "arrays of texts": (np.array(["a"]), np.array(["a"])),
     "arrays of objects": (OBJECTS, OBJECTS.copy()),
+    "arrays of objects with NaN": (
+        np.array([float("nan"), "a"], dtype=object),
+        np.array([float("nan"), "a"], dtype=object),
+    ),
     "records": (np.array([(np.nan, 2)], RECORD), np.array([(np.nan, 2)], RECORD)),
     "lists": ([1, [np.zeros(2)]], [1, [np.zeros(2)]]),
     "dictionaries": ({"a": np.ones(2)}, {"a": np.ones(2)}),
@@ -171,12 +185,19 @@ def test_values_differ_if_anything_in_them_does(pair: tuple[Any, Any]) -> None:
     assert not same(*reversed(pair))
 
 
+def test_objects_that_are_taken_apart_one_after_another_are_not_confused() -> None:
+    alike = [Disk(1.0) for _ in range(30)]  # whose parts take the same place in memory, in turn
+    assert not same([*alike, Disk(2.0)], [*map(copy.copy, alike), Disk(3.0)])
+
+
 def test_objects_that_differ_are_shown_by_what_differs_in_them() -> None:
     less = Disk(2.0)
     del less.radius
     assert shown(1.0, 2) == ("1.0", "2")
     assert shown([1], [2]) == ("[1]", "[2]")
     assert shown(Disk(2.0), Disk(3.0)) == ("Disk(radius=2.0)", "Disk(radius=3.0)")
+    assert shown(Named("a"), Named("b")) == ("<a>", "<b>")
+    assert "radius" not in shown(Disk(2.0), Named("a"))[0]
     assert shown(Disk(2.0), less) == ("Disk(radius=2.0)", "Disk(no radius)")
     for text in shown(Disk(2.0), Disk(2.0)):
         assert "radius" not in text

@@ -16,6 +16,7 @@ from stagecache import (
     cached,
     parameter,
 )
+from stagecache.state.values.values import StoredComputation, duplicate
 
 
 class Matrix(np.ndarray[Any, Any]):
@@ -302,3 +303,21 @@ def test_an_array_that_is_kept_can_be_changed_by_nobody_else(
 def test_a_value_of_another_kind_is_kept_as_it_is(route: Callable[[Any], Read]) -> None:
     given = (1, "two")
     assert route(given)() is given
+
+
+def test_an_array_that_nobody_can_change_is_shared_and_another_one_copied() -> None:
+    array = np.ones(2)
+    assert not np.shares_memory(duplicate(array), array)
+    assert not duplicate(array).flags.writeable
+    array.flags.writeable = False
+    assert duplicate(array) is array
+
+
+def test_a_computation_that_may_not_return_none_is_refused_where_it_does() -> None:
+    def refuse() -> None:
+        raise ValueError("None")
+
+    assert StoredComputation(lambda _: None, "an entry")(State()) is None
+    assert StoredComputation(lambda _: 1, "an entry", refuse)(State()) == 1
+    with pytest.raises(ValueError, match="None"):
+        StoredComputation(lambda _: None, "an entry", refuse)(State())

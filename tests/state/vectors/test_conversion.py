@@ -253,6 +253,21 @@ def test_an_array_of_objects_holds_them_as_they_are() -> None:
     assert (one, type(one)) == (5.0, float)
 
 
+def test_texts_and_none_are_objects_too() -> None:
+    rows = [["a", None], [None, "b"]]
+    assert converted(rows, np.dtype(object), (2, 2), "rows").tolist() == rows
+    assert converted([["a"]], np.dtype(object), (1, 1), "rows").tolist() == [["a"]]
+
+
+def test_no_values_are_values_of_any_type() -> None:
+    assert converted([], np.dtype(int), (0,), "nothing").dtype == int
+
+
+def test_an_array_of_another_shape_is_refused_by_its_shape() -> None:
+    with pytest.raises(ShapeError, match=r"\[1.0\], of shape \(1,\)"):
+        require_array([1.0], (2,), "values")
+
+
 def test_masked_numbers_are_missing_values_where_these_may_stand() -> None:
     for values, shape in [(MASKED, (2,)), ([CONSTANT, 2.0], (2,)), ((MASKED, MASKED), (2, 2))]:
         found = require_array(values, shape, "values", may_be_nan=True)

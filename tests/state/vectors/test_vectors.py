@@ -1,5 +1,6 @@
 """The first table of the contract: what needs which stage, and what a write invalidates."""
 
+from functools import partial
 from operator import attrgetter
 
 import numpy as np
@@ -265,3 +266,29 @@ def test_event_triggers_lie_by_stage_then_by_subsystem() -> None:
         state.event_triggers  # noqa: B018  # the read is what fails
     realize(state, A)
     assert list(state.event_triggers) == [0, 1, 2, 3, 4, 5, 9]
+
+
+@pytest.mark.parametrize(
+    ("values", "error"),
+    [
+        (np.array([1.0]), ShapeError),
+        (np.array(["1", "2"]), NotANumberError),
+        (np.array([1j, 2j]), NotANumberError),
+    ],
+)
+def test_an_array_of_another_shape_or_type_is_refused_by_each_write(
+    values: np.ndarray, error: type[Exception]
+) -> None:
+    state = state_of("a")
+    block = state[0].allocate_q([1.0, 2.0])
+    realize(state, P)
+    for write in (
+        partial(setattr, state, "q"),
+        partial(setattr, state[0], "q"),
+        partial(block.set, state),
+    ):
+        with pytest.raises(error):
+            write(values)
+        assert (list(state.q), state.stage) == ([1.0, 2.0], P)
+    block.set(state, np.array([3, 4]))
+    assert list(state.q) == [3.0, 4.0]
