@@ -217,7 +217,7 @@ class AbstractContinuousState:
         self._vector[:] = x
 
     def _converted(self, values: object, shape: tuple[int, ...]) -> NDArray[Any]:
-        return converted(values, self.dtype, shape, repr(self))
+        return converted(values, self.dtype, shape, self)
 
     def clone(self, dtype: DTypeLike | None = None) -> "AbstractContinuousState":
         """Return a copy that owns all its elements, in the same order and parts.
@@ -389,7 +389,7 @@ class ContinuousState(AbstractContinuousState):
         """Return a copy that owns its elements, in the same order and parts."""
         x = self.copy_to_vector()
         if dtype is not None:
-            x = converted(x, np.dtype(dtype), x.shape, repr(self), whole=True)
+            x = converted(x, np.dtype(dtype), x.shape, self, whole=True)
         return ContinuousState._of(x, self._places, self._names, self.system_id)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -97,11 +97,11 @@ class AbstractElementView(NDArrayOperatorsMixin, ABC):
         """
         self._require_writable()
         chosen = self._chosen(key)
-        given = converted(values, self.dtype, None, repr(self))
+        given = converted(values, self.dtype, None, self)
         try:
             array = np.broadcast_to(given, np.shape(chosen))
         except ValueError:
-            array = converted(values, self.dtype, np.shape(chosen), repr(self))  # raises
+            array = converted(values, self.dtype, np.shape(chosen), self)  # raises
         self._scatter(np.ravel(chosen), np.ravel(array))
 
     def _chosen(self, key: Any) -> Any:
@@ -192,7 +192,7 @@ class JoinedView(AbstractElementView):
 
     def _scatter(self, indices: Indices, values: NDArray[Any]) -> None:
         writes = [
-            (part, theirs, converted(values[mine], part.dtype, None, repr(self), whole=True))
+            (part, theirs, converted(values[mine], part.dtype, None, self, whole=True))
             for part, mine, theirs in self._split(indices)
         ]
         for part, theirs, given in writes:

@@ -32,7 +32,7 @@ def same(one: object, other: object) -> bool:
 def _same(one: Any, other: Any, pairs: Pairs) -> bool:
     if one is other or (id(one), id(other)) in pairs:
         return True
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return _same_arrays(one, other, pairs)
     if isinstance(one, OPAQUE):
         return bool(one == other)

@@ -168,6 +168,7 @@ DIFFERENT: dict[str, tuple[Any, Any]] = {
     "items, one by one": (Row(1, 2), Row(1, 3)),
     "what a registered function takes apart": (Registered("a"), Registered("b")),
     "an array and a list": (np.zeros(2), [0.0, 0.0]),
+    "an array and a number": (np.ones(1), 1.0),
     "classes": (Disk, Ring),
     "modules": (copy, pickle),
 }
