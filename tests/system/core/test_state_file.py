@@ -115,7 +115,7 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, np.ndarray):
         return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
     if isinstance(one, float) and np.isnan(one):
-        return np.isnan(other)
+        return bool(np.isnan(other))
     return type(one) is type(other) and (one == other or pickle.dumps(one) == pickle.dumps(other))
 
 
