@@ -295,15 +295,20 @@ class Handles:
                 if self.store.is_torn:
                     self.store.mend()
                 self._extend()
-                named = set(self.numbers.values())
-                unnamed = [node for node in self.store.structure if node not in named]
-                before += [self._drop(node) for node in unnamed]
+                # not in a comprehension: from Python 3.12 on, what strikes in it passes by `except`
+                for node in self._unnamed():
+                    before.append(self._drop(node))  # noqa: PERF401
                 before.append(self._remove_going())
                 self._end()
             except BaseException:
                 self.is_changing = False
                 raise
         let_go(before)
+
+    def _unnamed(self) -> list[int]:
+        """Return the nodes without a name, whose addition was cut short."""
+        named = set(self.numbers.values())
+        return [node for node in self.store.structure if node not in named]
 
     def _extend(self) -> None:
         evaluator = self.evaluator
