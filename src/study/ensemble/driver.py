@@ -23,7 +23,7 @@ from typing import Any, Final, final
 
 from attrs import evolve, frozen
 
-from stagecache.study.ensemble.pools import AbstractPool
+from stagecache.study.ensemble.pools import AbstractPool, was_lost
 from stagecache.study.ensemble.worker import Batch, Outcome, Values
 
 WORK_OF_BATCH: Final = 0.1
@@ -179,9 +179,12 @@ class Driver:
                 self._renew()
             self._died(task, 1)
         except Exception as error:
-            if type(error).__name__ != "KilledWorker":  # of Dask, which is not imported here
+            if type(error).__name__ == "KilledWorker":  # of Dask, which is not imported here
+                self._died(task, MOST_DEATHS)  # Dask has tried as often itself
+            elif was_lost(error):
+                self._died(task, 1)
+            else:
                 raise
-            self._died(task, MOST_DEATHS)  # Dask has tried as often itself
         else:
             if outcomes is None:
                 self._again.append(evolve(task, with_payload=True))

@@ -18,12 +18,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import (
     BrokenExecutor,
+    CancelledError,
     Executor,
     Future,
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
 from threading import Thread
+from traceback import walk_tb
 from typing import Any, Final, final
 
 from stagecache.checks import require_count, wrong_type
@@ -232,6 +234,18 @@ def pool_of(work: Work, executor: object, workers: object) -> AbstractPool:
         _refuse_fork(executor)
         return RemotePool(work, executor, lambda: _alike(executor))
     return RemotePool(work, executor, None)
+
+
+def was_lost(error: Exception) -> bool:
+    """Return True if an Executor has lost a task with its worker, so that it has no result.
+
+    Dask cancels a task whose result was in the worker, or runs it again; its Executor may look in
+    between, where it finds neither a result nor an error, and fails itself.
+    """
+    if isinstance(error, CancelledError):
+        return True
+    *_, (frame, _) = walk_tb(error.__traceback__)
+    return bool(frame.f_globals.get("__name__") == "distributed.cfexecutor")
 
 
 def _refuse_fork(executor: ProcessPoolExecutor) -> None:

@@ -1,12 +1,13 @@
 """Studies in other processes: the same results, also when workers die."""
 
+import asyncio
 import multiprocessing
 import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -250,3 +251,35 @@ def test_dask_runs_members_and_a_worker_that_is_killed_loses_nothing(tmp_path: P
     expected = run_study(SYSTEM, MANY, slow)
     assert [r.values for r in results] == [r.values for r in expected]
     assert {r.values["result"] for r in counted} == {1}
+
+
+class LosesFirst(Executor):
+    """Loses the first task as Dask does with a worker: the future fails, or is cancelled."""
+
+    def __init__(self, status: str) -> None:
+        self.status = status
+        self.num_tasks = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self.num_tasks += 1
+        future: Future[Any] = Future()
+        if self.num_tasks > 1:
+            future.set_result(fn(*args, **kwargs))
+        else:
+            cfexecutor: Any = pytest.importorskip("distributed.cfexecutor")
+            asyncio.run(self._cascade(cfexecutor, future))
+        return future
+
+    async def _cascade(self, cfexecutor: Any, future: Future[Any]) -> None:
+        await cfexecutor._cascade_future(self, future)
+
+    async def _result(self, raiseit: bool) -> None:  # as Dask passes it
+        assert not raiseit
+
+
+@pytest.mark.parametrize("status", ["pending", "cancelled"])
+def test_a_task_that_dask_loses_runs_again(status: str) -> None:
+    executor = LosesFirst(status)
+    results = run_study(SYSTEM, TABLE, energy, executor=executor)
+    assert [r.values for r in results] == [r.values for r in run_study(SYSTEM, TABLE, energy)]
+    assert executor.num_tasks > 1
