@@ -174,7 +174,7 @@ def absent(x):
 
 
 FRESH_PYTHON = [sys.executable, "-B"]
-"""Compiles each module again: a file kept from a source of the same second and size passes for new."""
+"""Compiles modules again: what it keeps of a source of the same second and size passes for new."""
 
 
 def test_what_a_function_imports_counts(tmp_path: Path) -> None:
