@@ -2,7 +2,9 @@
 
 `sphinx.ext.autosummary` writes a page for each name in a table of `docs/reference/api/*.md`, from
 the templates in `docs/_templates`. The pages are not committed. The functions here choose the
-members that the page of a class shows, and put a table of them before their descriptions.
+members that the page of a class shows, and put a table of them before their descriptions. The
+navigation has the pages with the tables and none of single names: hundreds of them on every page
+would be most of its bytes, and most of the time of a build.
 """
 
 import enum
@@ -13,9 +15,11 @@ from typing import TYPE_CHECKING
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.environment.adapters.toctree import TocTree
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
+    from sphinx.environment import BuildEnvironment
 
 FOLDER = Path(__file__).parents[1] / "reference" / "api"
 LEAST = 4  # fewer members need no table
@@ -174,8 +178,38 @@ def _table(members: list[addnodes.desc]) -> nodes.table:
     return nodes.table("", group, classes=["autosummary", "longtable"])
 
 
+def leave_out_names(_app: "Sphinx", environment: "BuildEnvironment") -> None:
+    """Take the names in the tables out of the navigation; their pages keep their place in it."""
+    for page in FOLDER.glob("*.md"):
+        for tree in list(environment.tocs[f"reference/api/{page.stem}"].findall(addnodes.toctree)):
+            if all(_is_of_a_name(entry) for _, entry in tree["entries"]):
+                tree.parent.remove(tree)
+
+
+def show_page_with_table(
+    app: "Sphinx", page: str, _template: str, context: dict[str, object], _tree: object
+) -> None:
+    """Let the navigation on the page of a name show where its table is."""
+    if not _is_of_a_name(page):
+        return
+    above = next(name for name, below in app.env.toctree_includes.items() if page in below)
+
+    def navigation(**options: object) -> str:
+        tree = TocTree(app.env).get_toctree_for(above, app.builder, **options)
+        html = str(app.builder.render_partial(tree)["fragment"])
+        return html.replace('href="#"', f'href="{app.builder.get_relative_uri(page, above)}"')
+
+    context["toctree"] = navigation
+
+
+def _is_of_a_name(page: str) -> bool:
+    return page.startswith("reference/api/stagecache.")
+
+
 def setup(app: "Sphinx") -> dict[str, bool]:
     """Connect the functions above."""
     app.connect("config-inited", remove_old_pages)
     app.connect("doctree-read", add_tables)
+    app.connect("env-updated", leave_out_names)
+    app.connect("html-page-context", show_page_with_table, priority=400)  # before the theme asks
     return {"parallel_read_safe": True}
