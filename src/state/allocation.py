@@ -136,7 +136,6 @@ def allocate_block(
     else:
         vector = vector_of(values, str(what))
         initial = converted(vector, FLOAT, (len(vector),), str(what))
-        initial.flags.writeable = False
         rows = Rows(allocated_at, start, len(initial), initial)
         block.size = len(initial)
     block._allocated(what.subsystem, start, allocated_at)

@@ -100,7 +100,6 @@ class Snapshot:
     def restore_state(self, contents: Contents) -> object:
         """Restore a State, and return the objects that were replaced."""
         present, realization = contents.realization, self.realization
-        had_vectors = present.machine.stage >= MODEL
         if present is not realization:  # assign() was called since
             stores = (present.store, realization.store)
             realization.store.exceed_all(max(store.highest_version() for store in stores))
@@ -109,7 +108,7 @@ class Snapshot:
         before = present, restore(realization.store, self.journal), present.layout
         if realization.layout is not self.layout:
             realization.become_laid_out(self.layout)
-        if had_vectors and self.machine.stage < MODEL:
+        if self.machine.stage < MODEL:
             realization.forget_vectors()
         realization.share()
         realization.machine.restore(

@@ -37,6 +37,7 @@ ALSO = {
         "inspection/explain/test_explain.py",
         "inspection/trace/test_trace.py",
         "inspection/strict/test_strict.py",
+        "inspection/strict/test_uncached.py",
         "inspection/test_graph_view.py",
         "inspection/test_reads.py",
         "system/declare/test_declarations.py",

@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stagecache import CacheEntry, Stage, State, Subsystem, SubsystemState, System, simbody
+from stagecache import (
+    CacheEntry,
+    Stage,
+    State,
+    Subsystem,
+    SubsystemState,
+    System,
+    q_variable,
+    simbody,
+)
 from stagecache.errors import (
     ComparisonError,
     ComputeSignatureError,
@@ -22,6 +31,7 @@ from stagecache.errors import (
     StagecacheError,
     StageOutOfRangeError,
     StageTooHighError,
+    StageTooLowError,
     WrongTypeError,
 )
 from tests.state.realizing import realize, state_of
@@ -272,3 +282,28 @@ def test_prerequisites_that_are_listed_twice_are_named_and_no_others() -> None:
     with pytest.raises(DuplicatePrerequisiteError) as caught:
         state[0].allocate_cache_entry_with_prerequisites(TIME, INFINITY, (q, mass, q))
     assert caught.value.got == "q block 0 of subsystem 0 'a' repeatedly"
+
+
+class Rope(Subsystem):
+    """Its number of q depends on an option; hooks may allocate more."""
+
+    places = q_variable(factory=lambda self, state: [1.0, 2.0])
+
+    def __init__(self, stage: Stage) -> None:
+        self._stage = stage
+
+    def realize_topology(self, state: State) -> None:
+        state[self].allocate_u([5.0])
+        if self._stage is TOPOLOGY:
+            state[self].allocate_q([3.0])
+
+    def realize_model(self, state: State) -> None:
+        if self._stage is MODEL:
+            state[self].allocate_q([3.0])
+
+
+def test_q_is_not_allocated_after_declared_q_whose_number_is_not_known_yet() -> None:
+    with pytest.raises(StageTooLowError, match="comes after declared ones"):
+        System(Rope(TOPOLOGY)).realize_topology()
+    state = System(Rope(MODEL)).new_state()
+    assert (list(state.q), list(state.u)) == ([1.0, 2.0, 3.0], [5.0])

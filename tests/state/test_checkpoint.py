@@ -17,6 +17,8 @@ from stagecache import (
     State,
     Subsystem,
     System,
+    modeling_option,
+    q_variable,
     simbody,
     strict,
 )
@@ -31,7 +33,7 @@ from stagecache.errors import (
 )
 from stagecache.graph.store import Journal
 from stagecache.state.handles import Vector
-from tests.interrupting import ignore_lost_strikes, struck
+from tests.interrupting import ignore_lost_strikes, plain_only, steps, struck
 from tests.profiles import examples
 from tests.state.realizing import realize, state_of
 
@@ -738,3 +740,49 @@ def test_a_state_does_not_go_back_to_an_older_topology_of_its_system() -> None:
     system.realize_topology()
     with pytest.raises(TopologyVersionError, match="an older topology"):
         state.rollback(mark)
+
+
+class Rope(Subsystem):
+    """Its q, which Model gives values, depend on an option."""
+
+    count = modeling_option(1)
+    places = q_variable(factory=lambda self, state: [float(self.count(state))] * 2)
+
+
+def test_the_version_of_q_is_not_given_again_to_values_of_another_option() -> None:
+    rope = Rope()
+    system = System(rope)
+    state = system.new_state()
+    system.realize(state, Stage.TOPOLOGY)
+    state.invalidate_all(Stage.MODEL)
+    mark = state.checkpoint()
+    seen: dict[int, list[float]] = {}
+    for number in range(3):
+        rope.count.set(state, number)
+        system.realize(state, Stage.MODEL)
+        assert seen.setdefault(rope.places.version(state), list(state.q)) == list(state.q)
+        state.rollback(mark)
+
+
+def test_versions_rise_slowly_however_often_a_state_goes_back() -> None:
+    state = state_of("a")
+    realize(state, Stage.TIME)
+    mark = state.checkpoint()
+    for _ in range(100):
+        realize(state, Stage.POSITION)
+        state.invalidate_all(Stage.TIME)
+        realize(state, Stage.TIME)
+        state.rollback(mark)
+    realize(state, Stage.POSITION)
+    assert 100 < max(state[0].stage_versions) < 1000
+
+
+@plain_only
+def test_reads_are_as_cheap_after_a_rollback_as_before() -> None:
+    p = Pendulum()
+    p.tip(p.state)
+    before = steps(lambda: p.tip(p.state))
+    mark = p.state.checkpoint()
+    p.length.set(p.state, 4.0)
+    p.state.rollback(mark)
+    assert steps(lambda: p.tip(p.state)) == before

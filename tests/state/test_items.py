@@ -151,6 +151,16 @@ def test_a_plain_variable_has_no_update_value() -> None:
             call(state[0], 1)
 
 
+def test_an_entry_is_marked_no_earlier_where_another_subsystem_is_ahead() -> None:
+    state = realize(state_of("ahead", "behind"), INSTANCE)
+    state.invalidate_all(Stage.MODEL)
+    entry = state[1].allocate_lazy_cache_entry(POSITION, 1)
+    for stage in (Stage.MODEL, INSTANCE, TIME):
+        state[0].advance_to_stage(stage)
+    with pytest.raises(StageTooLowError, match="subsystem 1 'behind' at Time or later"):
+        entry.mark_valid(state)
+
+
 def test_an_entry_can_be_marked_one_stage_early_and_is_void_if_something_changes() -> None:
     state = state_of("a")
     entry = state[0].allocate_lazy_cache_entry(POSITION, 1)

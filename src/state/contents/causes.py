@@ -69,9 +69,7 @@ def changes_upstream(
     causes = known_causes(realization)
     found = []
     for change in search.changes:
-        is_variable = store.structure.kinds[change.node] is NodeKind.VARIABLE
-        key = store.keys[change.node]
-        written = cause_of_variable(causes, key, change.clock) if is_variable else None
+        written = cause_of_variable(causes, store.keys[change.node], change.clock)
         found.append(Change(change.clock, change.node, 0, written, change.way))
     of_stages: dict[int, Change] = {}
     for visited, since in search.visited:
@@ -97,7 +95,7 @@ def computed_at(realization: Realization, entry: CacheEntry[object]) -> int:
     group = store.group_of[entry._node]
     gate = store.gates[group]
     reached = realization.machine.stages[entry.subsystem or 0]
-    if COMPUTING < mark < gate < SHUT and group in store.unpresumed:
+    if gate < SHUT and group in store.unpresumed:
         return max(mark, gate - 1) if reached >= entry.computed_by else mark
     return mark
 
@@ -118,8 +116,7 @@ def known_causes(realization: Realization) -> Causes:
     keys = realization.store.keys
     return [
         (when, str(cause))
-        if isinstance(cause, AbstractHandle)
-        and (cause._node >= len(keys) or keys[cause._node] is not cause)
+        if isinstance(cause, AbstractHandle) and keys[cause._node] is not cause
         else (when, cause)
         for when, cause in realization.causes
     ]
@@ -156,10 +153,10 @@ def _overlap(cause: object, variable: object) -> bool:
 
 
 def _length(realization: Realization, change: Change) -> int:
-    """Return the number of edges between a stage that has changed and the entry in question."""
+    """Return a number that rises with the edges between a stage and the entry in question."""
     first = realization.store.keys[change.way[0]]
     assert isinstance(first, CacheEntry)
-    return first.available_from - change.stage + len(change.way)
+    return first.available_from + len(change.way)
 
 
 # ---------------------------------------------------------------------- missing stages

@@ -711,8 +711,8 @@ class Contents:
         """Return a writable view of it."""
         place = self._place(variable)
         kind = CONTINUOUS[variable.kind]
-        if variable.slot < 0 or variable.subsystem is None:
-            return self.upd(kind, variable.subsystem)
+        if variable.subsystem is None:
+            return self.upd(kind, None)
         store = self.realization.store
         effect = self.realization.layout.write_set_of(variable)
         while True:  # as in `upd`
@@ -800,11 +800,14 @@ class Contents:
             nodes = [layout.stages[TIME], handle._node, *nodes]
         try:
             realization.is_busy = realization.is_torn = True
+            backs_up = realization.machine.highest >= first
+            if backs_up:
+                realization.backing_up = first - 1  # as in `_invalidate`
             store.write_all(nodes)
             if first == TIME:
                 causes[TIME] = (store.clock, handle)
             causes[POSITION] = (store.clock, effect.cause)
-            if realization.machine.highest >= first:
+            if backs_up:
                 realization.back_up(first - 1)
             self.time = time  # last: if an error strikes, nothing stale is valid
             self.pools.write_y(WHOLE, y)
@@ -898,7 +901,8 @@ class Contents:
 
     def _name_of(self, node: int) -> str:
         key = self.realization.store.keys[node]
-        return self.realization.layout.path(key) if isinstance(key, AbstractHandle) else str(key)
+        assert isinstance(key, AbstractHandle)  # no other node has a value
+        return self.realization.layout.path(key)
 
     def _refuse_dangling(self) -> None:
         """Refuse a copy that would leave out a prerequisite of something in it."""
@@ -1130,9 +1134,10 @@ class Contents:
     def mark(self, entry: CacheEntry[Any]) -> None:
         """Count the value as computed now."""
         self.require(entry)
-        if self.realization.machine.stages[entry.subsystem or 0] < entry.available_from - 1:
+        reached = self.realization.machine.stages[entry.subsystem or 0]
+        if reached < entry.available_from - 1:
             what = f"{self.realization.layout.path(entry)} to be marked as realized"
-            self.require_stage(entry.available_from - 1, entry.subsystem, what)
+            raise too_low(what, entry.available_from - 1, self.who(entry.subsystem), reached)
         self._seal_variables()
         self.require_not_frozen("marking an entry as realized")
         store = self.realization.store

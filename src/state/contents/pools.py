@@ -360,7 +360,7 @@ class Pools:
         """Return the start of q, u, z, qerr or uerr in y or yerr, or a subsystem's in that."""
         if subsystem is not None:
             return self.starts[part][subsystem]
-        return self._places[part].start if part in self._places else 0
+        return self._places[part].start  # type: ignore[no-any-return]  # an integer
 
     def size(self, part: str, subsystem: int | None) -> int:
         """Return the number of items."""
@@ -453,7 +453,7 @@ class Pools:
         self.differences = {}
         arrays, starts, trigger_starts, places, lacks_triggers = snapshot
         self.lacks_triggers = True  # until the arrays are the snapshot's
-        if starts is self.starts and trigger_starts is self.trigger_starts:
+        if starts is self.starts:  # then so are those of triggers
             for pool, array in arrays.items():
                 self._arrays[pool][:] = array
         else:

@@ -57,3 +57,69 @@ def test_the_cause_of_a_change_that_was_cut_short_is_not_made_up() -> None:
         text = str(state.explain(entry))
         assert ("is valid" in text) == entry.is_valid(state), place
         assert entry.is_valid(state) or "changed" in text or "waits" in text, place
+
+
+def test_another_variable_that_was_written_later_is_no_cause() -> None:
+    state = state_of("a")
+    first, second = (state[0].allocate_q([1.0], name=name) for name in ("first", "second"))
+    mass, load = (
+        state[0].allocate_discrete_variable(Stage.POSITION, 1.0, name=name)
+        for name in ("mass", "load")
+    )
+    allocate = state[0].allocate_cache_entry_with_prerequisites
+    entries = [
+        allocate(Stage.TOPOLOGY, Stage.INFINITY, (above,), compute=lambda _: 1.0)
+        for above in (second, mass)
+    ]
+    realize(state, Stage.TIME)
+    for entry in entries:
+        entry(state)
+    second.set(state, [2.0])
+    first.set(state, [2.0])
+    assert str(state.explain(entries[0]).cause) == (
+        "a.second (now version 2) has changed since it was computed"
+    )
+    mass.set(state, 2.0)
+    load.set(state, 2.0)
+    assert str(state.explain(entries[1]).cause) == (
+        "a.mass (now version 2) has changed since it was computed"
+    )
+    for entry in entries:
+        entry(state)
+    mass.set(state, 2.0)
+    cause = state.explain(entries[1]).cause
+    assert cause is not None
+    assert cause.written_as == "a.mass"
+
+
+def test_a_value_stored_by_hand_while_an_entry_was_presumed_computed_is_no_cause() -> None:
+    state = state_of("a")
+    load = state[0].allocate_discrete_variable(Stage.REPORT, 1.0, name="load")
+    allocate = state[0].allocate_cache_entry_with_prerequisites
+    side = allocate(Stage.TOPOLOGY, Stage.INFINITY, (), compute=lambda _: 1.0, equal=True)
+    pull = allocate(Stage.TOPOLOGY, Stage.POSITION, (side, load), name="pull")
+    realize(state, Stage.TIME)
+    side(state)
+    realize(state, Stage.POSITION)
+    assert pull.is_valid(state)
+    side.set(state, 5.0)
+    load.set(state, 2.0)
+    assert state.explain(pull).path == ("a.load", "a.pull")
+
+
+def test_of_several_paths_the_shortest_is_told() -> None:
+    state = state_of("a", "b")
+    allocate = state[0].allocate_cache_entry_with_prerequisites
+    top = state[1].allocate_cache_entry_with_prerequisites(
+        Stage.TIME, Stage.INFINITY, (), compute=lambda _: 1.0, name="top"
+    )
+    side = allocate(Stage.TIME, Stage.INFINITY, (top,), compute=top, name="side")
+    entry = allocate(Stage.TIME, Stage.INFINITY, (top, side), compute=top, name="entry")
+    realize(state, Stage.INSTANCE)
+    state[0].advance_to_stage(Stage.TIME)
+    assert state.explain(entry).path == ("stage Time", "b.top", "a.entry")
+    realize(state, Stage.TIME)
+    entry(state)
+    state.invalidate_all(Stage.TIME)
+    realize(state, Stage.TIME)
+    assert state.explain(entry).path == ("stage Time", "a.entry")

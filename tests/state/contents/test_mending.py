@@ -49,6 +49,11 @@ class Computing:
         return signature(self.__call__)
 
 
+def freeze_and_unfreeze(subject: Subject) -> None:
+    subject.state.freeze()
+    subject.state.unfreeze()
+
+
 OPERATIONS: dict[str, Callable[[Subject], object]] = {
     "write": lambda s: s.q.set(s.state, [3.0, 4.0]),
     "write of what tears it": lambda s: s.q.set(s.state, Tearing(s)),
@@ -63,6 +68,8 @@ OPERATIONS: dict[str, Callable[[Subject], object]] = {
         Stage.INSTANCE, compute=Computing(s)
     ),
     "invalidate": lambda s: s.state.invalidate_all(Stage.REPORT),
+    "freeze": freeze_and_unfreeze,
+    "ask": lambda s: s.weight.is_valid(s.state),
     "look": lambda s: s.state.stage,
     "count": lambda s: s.state.nq,
     "compare": lambda s: s.state._contents.belongs_to(None, 0),

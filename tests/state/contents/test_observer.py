@@ -1,6 +1,7 @@
 """Observers: one that overrides nothing changes nothing; one may read in the middle of a write."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,10 @@ from stagecache import (
     q_variable,
 )
 from stagecache.graph.observing import Act
-from stagecache.state.contents.observer import Observer, observe
+from stagecache.state.checkpoint import going_back
+from stagecache.state.contents.observer import Item, Observer, observe
+from stagecache.state.handles import AbstractHandle
+from stagecache.state.vectors.vectors import QDOT, VectorKind
 from tests.state.realizing import realize, state_of
 from tests.state.test_interrupts import Subject
 
@@ -190,3 +194,115 @@ def test_and_for_a_variable_of_a_graph() -> None:
     assert reading.found == [0.5]
     assert not width.is_valid()
     assert width() == 0.25
+
+
+class Recording(Observer):
+    """Notes what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[object, ...]] = []
+
+    def read(self, items: Sequence[Item], title: str) -> None:
+        self.told.append(("read", *map(str, items), title))
+
+    def reading(self, entry: CacheEntry[Any]) -> None:
+        self.told.append(("reading", entry))
+
+    def handed_out_vector(self, kind: VectorKind, subsystem: int | None) -> None:
+        self.told.append(("handed out", kind.name, subsystem))
+
+    def handed_out(self, handle: AbstractHandle) -> None:
+        self.told.append(("handed out", handle))
+
+    def advanced(self, stage: Stage, subsystem: int | None) -> None:
+        self.told.append(("advanced", stage, subsystem))
+
+    def realizing(self, *, is_on: bool) -> None:
+        self.told.append(("realizing", is_on))
+
+    def write(self, cause: object, nodes: Sequence[int], act: Act) -> Any:
+        self.told.append(("write", str(cause)))
+        return act()
+
+    def replace(self, cause: str, act: Act) -> Any:
+        self.told.append(("replace", cause))
+        return act()
+
+
+def test_an_observer_is_told_of_each_operation_and_once() -> None:
+    subject = Subject(Stage.VELOCITY)
+    state, contents = subject.state, subject.state._contents
+    recording = Recording()
+    observe(contents, recording)
+
+    def told(act: Callable[[], object]) -> list[tuple[object, ...]]:
+        recording.told.clear()
+        act()
+        return recording.told
+
+    for copy in (state.copy, partial(state.copy, keep_cache=True)):
+        assert told(copy) == [("read", "a copy of the State")]
+    assert told(lambda: subject.weight(state)) == [("reading", subject.weight), ("read", *MASS)]
+    assert told(lambda: subject.weight(state)) == [("reading", subject.weight)]
+    assert told(lambda: subject.stored.set(state, 1.0)) == [("handed out", subject.stored)]
+    assert told(lambda: contents.write_time_and_y(1.0, np.array([3.0, 4.0]))) == [
+        ("write", "time"),
+        ("write", "y"),
+    ]
+    assert told(lambda: subject.part.advance_to_stage(Stage.TIME)) == [("advanced", Stage.TIME, 0)]
+    mark = state.checkpoint()
+    assert told(lambda: state.rollback(mark)) == [
+        ("replace", "rollback()"),
+        ("realizing", False),
+    ]
+
+
+MASS = ("mass of subsystem 0", "")
+
+
+def test_an_observer_is_told_of_a_replacement_once_even_if_it_was_cut_short() -> None:
+    subject = Subject(Stage.VELOCITY)
+    state, contents = subject.state, subject.state._contents
+    recording = Recording()
+    mark = state.checkpoint()
+    observe(contents, recording)
+    contents.unfinished = going_back(contents, mark)  # as Control-C leaves it
+    contents.realization.is_torn = True
+    assert subject.weight(state) == 9.81 * 3.0
+    assert contents.unfinished is None
+    assert "replace" not in [kind for kind, *_ in recording.told]
+
+
+def test_an_observer_is_told_what_hooks_read_and_fill_at_once() -> None:
+    state = Subject(Stage.TIME).state
+    contents = state._contents
+    recording = Recording()
+    observe(contents, recording)
+    contents.fill_vector(QDOT, 0, np.array([3.0, 4.0]))
+    assert contents.known_so_far(QDOT, 0).tolist() == [3.0, 4.0]
+    assert recording.told == [
+        ("handed out", "qdot", 0),
+        ("read", "Velocity", "qdot of subsystem 0 'arm'"),
+    ]
+
+
+def test_an_observer_is_told_that_a_system_realizes_and_not_of_each_stage() -> None:
+    system = System(Door())
+    state = system.new_state()
+    state.invalidate_all(Stage.MODEL)
+    recording = Recording()
+    observe(state._contents, recording)
+    system.realize(state)
+    assert recording.told == [("realizing", True), ("realizing", False)]
+
+
+def test_a_valid_entry_is_read_where_observation_has_just_ended() -> None:
+    subject = Subject(Stage.MODEL)
+    state = subject.state
+    subject.weight(state)
+    subject.mass.set(state, 5.0)
+    subject.weight(state)
+    state.freeze()
+    contents = state._contents
+    contents.visible = contents.realization.store.blank()  # in which the read has looked
+    assert subject.weight(state) == 9.81 * 5.0

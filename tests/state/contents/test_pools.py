@@ -1,5 +1,6 @@
 """Views that were handed out for writing are sealed as soon as something is computed from them."""
 
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -208,3 +209,62 @@ def test_a_copy_has_computed_vectors_of_nan_unless_it_keeps_caches() -> None:
     realize(state, Stage.VELOCITY)
     assert np.isnan(realize(state.copy(), Stage.VELOCITY).qdot).all()
     assert list(state.copy(keep_cache=True).qdot) == [7.0, 7.0, 7.0]
+
+
+def test_a_whole_cache_is_sealed_when_the_system_follows_its_subsystems() -> None:
+    state = build()
+    for part in state:
+        part.advance_to_stage(Stage.POSITION)
+    view = state.upd_qerr()
+    assert not sealed(view)
+    state.advance_to_stage(Stage.POSITION)
+    assert sealed(view)
+
+
+@pytest.mark.parametrize("where", ["vector", "triggers"])
+def test_a_view_from_before_its_stage_is_not_sealed_as_one_from_after_it_is(where: str) -> None:
+    state = state_of("a")
+    state[0].allocate_qerr(1)
+    state[0].allocate_event_trigger(Stage.POSITION, 1)
+    entry = state[0].allocate_lazy_cache_entry(Stage.TOPOLOGY)
+    writes: dict[str, Callable[[], np.ndarray]] = {
+        "vector": state.upd_qerr,
+        "triggers": lambda: state.upd_event_triggers_by_stage(Stage.POSITION),
+    }
+    realize(state, Stage.POSITION)
+    late = writes[where]()
+    state.invalidate_all(Stage.POSITION)
+    early = writes[where]()
+    entry.mark_valid(state)
+    assert sealed(late)
+    assert not sealed(early), "it is yet to be filled"
+    realize(state, Stage.POSITION)
+    assert sealed(early)
+
+
+def test_a_view_of_what_stays_is_still_to_be_sealed_when_others_are_dropped() -> None:
+    state = build()
+    stays, dropped = upd(state, "qdot"), state.upd_qerr()
+    state.invalidate_all(Stage.INSTANCE)
+    assert sealed(dropped)
+    assert not sealed(stays)
+    realize(state, Stage.VELOCITY)
+    assert sealed(stays)
+
+
+def test_mending_a_state_at_instance_leaves_views_open() -> None:
+    state = build()
+    state.invalidate_all(Stage.TIME)
+    view = state.upd_qerr()
+    state._contents.realization.is_torn = True
+    assert state.stage is Stage.INSTANCE
+    assert not sealed(view)
+
+
+def test_an_array_that_was_replaced_is_kept_nowhere() -> None:
+    state = build()
+    entry = simbody.cache_entry_info(state[0], 0)
+    array = weakref.ref(entry.upd(state))
+    realize(state, Stage.POSITION)
+    entry.set(state, np.ones(2))
+    assert array() is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stagecache import CacheEntry, Stage, State, simbody
+from stagecache import CacheEntry, DiscreteVariable, Stage, State, simbody
 from stagecache.errors import CacheEntryOutOfDateError, StageTooLowError
 from tests.state.realizing import realize, state_of
 
@@ -168,3 +168,65 @@ def test_the_subsystem_of_an_entry_far_upstream_is_the_one_that_it_waits_for() -
             entry(state)
         assert refused.value.expected == "subsystem 1 'motor' at Time or later"
         assert refused.value.got == "subsystem 1 'motor' at Instance"
+
+
+def presumed(computed_by: Stage) -> tuple[State, DiscreteVariable[float], CacheEntry[float]]:
+    """A State with an entry of subsystem 1 that is presumed computed at a stage."""
+    state = state_of("motor", "arm")
+    mass = state[1].allocate_discrete_variable(Stage.REPORT, 1.0, name="mass")
+    pull = state[1].allocate_cache_entry_with_prerequisites(
+        TOPOLOGY, computed_by, (mass,), name="pull"
+    )
+    return realize(state, TIME), mass, pull
+
+
+NEVER_MARKED = "it was not marked since it was allocated or invalidated"
+
+
+def got(state: State, entry: CacheEntry[float]) -> str:
+    with pytest.raises(CacheEntryOutOfDateError) as refused:
+        entry(state)
+    return refused.value.got
+
+
+def test_an_entry_is_presumed_computed_where_its_own_subsystem_is() -> None:
+    state, mass, pull = presumed(POSITION)
+    assert got(state, pull) == NEVER_MARKED
+    state[1].advance_to_stage(POSITION)
+    mass.set(state, 2.0)
+    assert got(state, pull) == (
+        "stale since a change of discrete variable 'mass' of subsystem 1 'arm' (now version 2)"
+    )
+    state.invalidate_all(POSITION)
+    assert got(state, pull) == NEVER_MARKED, "it is presumed computed from Position on only"
+
+
+def test_an_entry_that_was_allocated_at_the_stage_that_computes_it_was_not_computed() -> None:
+    state = state_of("arm")
+    mass = state[0].allocate_discrete_variable(Stage.REPORT, 1.0, name="mass")
+    realize(state, Stage.MODEL)
+    pull, marked = [
+        state[0].allocate_cache_entry_with_prerequisites(TOPOLOGY, Stage.MODEL, (mass,))
+        for _ in range(2)
+    ]
+    marked.mark_valid(state)
+    mass.set(state, 2.0)
+    assert got(state, pull) == NEVER_MARKED
+    assert got(state, marked).startswith("stale since a change of discrete variable 'mass'")
+
+
+def test_a_change_above_a_compared_entry_is_named_until_a_read_has_looked_into_it() -> None:
+    state = state_of("arm")
+    mass = state[0].allocate_discrete_variable(INSTANCE, 1.0, name="mass")
+    allocate = state[0].allocate_cache_entry_with_prerequisites
+    side = allocate(TOPOLOGY, INFINITY, (mass,), compute=lambda state: 1.0, equal=True)
+    pull = allocate(TOPOLOGY, INFINITY, (side,))
+    realize(state, INSTANCE)
+    side(state)
+    pull.mark_valid(state)
+    mass.set(state, 2.0)
+    realize(state, INSTANCE)
+    assert side(state) == 1.0
+    assert got(state, pull) == (
+        "stale since a change of discrete variable 'mass' of subsystem 0 'arm' (now version 2)"
+    )
