@@ -377,11 +377,7 @@ class Handles:
     def invalidate(self, entry: "AbstractNode") -> None:
         """Make an entry stale, and all that depends on it."""
         node = entry._number()
-        if self.observers:
-            act = partial(self.store.invalidate, node)
-            around_write(self.observers, entry, [node], act)
-        else:
-            self.store.invalidate(node)
+        around_write(self.observers, entry, [node], partial(self.store.invalidate, node))
 
     # ------------------------------------------------------------------ checkpoints
 

@@ -59,10 +59,10 @@ An operation raises gates before anything changes, so valid values are right. If
 begins.
 """
 
-from threading import Lock
+from threading import RLock
 from typing import Any, Final, final
 
-from stagecache.errors import NodeKindError, StagecacheError
+from stagecache.errors import NodeInUseError, NodeKindError, StagecacheError
 from stagecache.graph.kind import NodeKind
 from stagecache.graph.releasing import let_go, replace
 from stagecache.graph.structure import CACHE_ENTRY, NEVER, STAGE, Structure
@@ -77,7 +77,7 @@ VOID: Final = COMPUTING - 1  # the same, when it was invalidated meanwhile
 
 ABSENT: Final = -1  # in place of a clock or a gate that is not there
 
-MENDING: Final = Lock()  # several threads may find that a store is torn
+MENDING: Final = RLock()  # several threads may find that a store is torn
 
 
 class Journal:
@@ -181,6 +181,7 @@ class Store:
     __slots__ = (
         "_floor",
         "_is_making_live",
+        "_is_mending",
         "_is_shutting",
         "_is_structure_torn",
         "_live_below",
@@ -225,6 +226,7 @@ class Store:
         self.computations = 0
         self.is_torn = False
         self._is_making_live = False
+        self._is_mending = False
         self._is_shutting = False
         self._is_structure_torn = False
         self._live_below: dict[int, dict[int, None]] = {}  # of wide groups, once they were raised
@@ -366,7 +368,6 @@ class Store:
             structure.remove(node)
             if not structure.members[group]:
                 self._live_below.pop(group, None)
-                self.unpresumed.pop(group, None)
                 for g in upstream:
                     if g in self._live_below:
                         self._live_below[g].pop(group, None)
@@ -687,17 +688,17 @@ class Store:
         if node not in self.closed:
             if self.structure.kinds[node] is not STAGE:
                 raise self._not_a_stage(node)
+            was_shutting = self._is_shutting
             try:
                 if self.journal is not None:
                     self.journal.closed.setdefault(node, False)
-                self.closed.add(node)
                 self._is_shutting = True
+                self.closed.add(node)
                 self._shut(node)
                 if node in self.structure.presumable:
                     self._withdraw(node)
-                self._is_shutting = False
+                self._is_shutting = was_shutting
             except BaseException:
-                self._is_shutting = False
                 self.is_torn = True
                 raise
 
@@ -720,15 +721,15 @@ class Store:
         if self.is_torn:
             self.mend()
         if node in self.closed:
+            was_shutting = self._is_shutting
             try:
                 if self.journal is not None:
                     self.journal.closed.setdefault(node, True)
-                self.closed.remove(node)
                 self._is_shutting = True
+                self.closed.remove(node)
                 self._shut(node, -CLOSED)
-                self._is_shutting = False
+                self._is_shutting = was_shutting
             except BaseException:
-                self._is_shutting = False
                 self.is_torn = True
                 raise
 
@@ -791,22 +792,43 @@ class Store:
         """Complete or undo an operation that was cut short. Cost O(nodes + edges).
 
         If this is cut short itself, the next call begins anew.
+
+        Raises
+        ------
+        NodeInUseError
+            A finalizer comes in the middle of this, and uses the store.
         """
         with MENDING:
             if not self.is_torn:
                 return
-            if self._is_structure_torn:
-                self._mend_structure()
-            if self.journal is not None:
-                for g, gate in enumerate(self.gates):
-                    self.journal.gates.setdefault(g, gate)
-            self.gates[:] = [clock_of(gate) for gate in self.gates]
-            for stage in self.closed:
-                self._shut(stage)
-                if stage in self.structure.presumable:
-                    self._withdraw(stage)
-            self.take_all_for_live()
-            self.is_torn = False
+            if self._is_mending:
+                raise NodeInUseError(
+                    "what an error has cut short: cannot be used now",
+                    "a graph or a State that is not being mended",
+                    "a use in the middle of that, by a finalizer",
+                    "let the finalizer note what to do, and do it after the operation",
+                )
+            try:
+                self._is_mending = True
+                self._mend()
+                self._is_shutting = self.is_torn = False
+                self._is_mending = False
+            except BaseException:
+                self._is_mending = False
+                raise
+
+    def _mend(self) -> None:
+        if self._is_structure_torn:
+            self._mend_structure()
+        if self.journal is not None:
+            for g, gate in enumerate(self.gates):
+                self.journal.gates.setdefault(g, gate)
+        self.gates[:] = [clock_of(gate) for gate in self.gates]
+        for stage in self.closed:
+            self._shut(stage)
+            if stage in self.structure.presumable:
+                self._withdraw(stage)
+        self.take_all_for_live()
 
     def _mend_structure(self) -> None:
         self.structure.mend()

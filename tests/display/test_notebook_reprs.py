@@ -20,6 +20,7 @@ from stagecache import (
     simulate,
 )
 from stagecache.assembly import AssemblyResult
+from stagecache.display.html import MOST_ROWS
 from stagecache.display.words import counted
 from stagecache.examples import pendulum as example
 from stagecache.graph import Graph
@@ -185,8 +186,31 @@ def test_of_many_items_the_first_are_shown_half_of_them_entries(
     assert [name for name in names if name.startswith("...")] == said
 
 
+@pytest.mark.parametrize("number", [2, MOST_ROWS, MOST_ROWS + 1])
+def test_subsystems_and_nodes_beyond_the_largest_number_of_rows_are_counted(number: int) -> None:
+    graph = Graph()
+    for i in range(number):
+        graph.variable(f"v{i}", i)
+    system = System(*[Subsystem() for _ in range(number - 1)])  # and the default one
+    rest = f"... and {number - MOST_ROWS} more"
+    for shown, what in ((graph, "nodes"), (system, "subsystems")):
+        text = text_of(shown)
+        assert text.count("... and") == (number > MOST_ROWS)
+        assert (f"{rest} {what}" in text) == (number > MOST_ROWS)
+
+
 def test_a_subsystem_without_items_is_shown_by_its_name_and_stage() -> None:
     assert rows_of(state_of("a"))[1] == ["0 a, at Empty"]
+
+
+def test_a_system_is_shown_with_its_items_as_soon_as_it_has_them() -> None:
+    system = example.system()
+    name, kind, *items = rows_of(system)[2]
+    assert (name, kind, items) == ("pendulum", "Pendulum", ["", ""])
+    system.realize_topology()
+    variables, entries = rows_of(system)[2][2:]
+    assert "angle" in variables
+    assert "energy" in entries
 
 
 def test_a_state_of_a_changed_topology_is_shown() -> None:

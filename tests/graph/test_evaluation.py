@@ -15,6 +15,7 @@ from stagecache import Entry, Graph, Variable
 from stagecache.errors import CycleError
 from stagecache.graph.evaluation import DEEPEST
 from tests.graph.check_structure import check_store
+from tests.interrupting import plain_only, visits
 from tests.threads import TIMEOUT, many_switches, run_together
 
 T = TypeVar("T")
@@ -571,3 +572,23 @@ def test_other_threads_may_go_on_while_a_waiting_one_looks_at_what_they_compute(
     finally:
         gc.set_threshold(*before)
         gc.callbacks.remove(begin_some)
+
+
+@plain_only
+def test_a_computation_may_end_in_another_thread_just_as_it_is_looked_at() -> None:
+    """Between two looks of a thread that waits for it, and makes sure that it does not for ever."""
+
+    def prepare() -> Graph:
+        graph = Graph()
+        graph.entry("slow", lambda: 1)
+        graph._handles.evaluator.running[0] = -1  # another thread
+        return graph
+
+    def look(graph: Graph) -> None:
+        graph._handles.evaluator._refuse_deadlock(0, threading.get_ident())
+
+    def end(graph: Graph) -> None:
+        del graph._handles.evaluator.running[0]
+
+    for graph, what in visits(prepare, look, end, every=1):
+        assert graph["slow"]() == 1, what

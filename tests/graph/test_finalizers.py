@@ -13,7 +13,7 @@ from functools import cache, partial
 import pytest
 
 from stagecache import Graph
-from stagecache.errors import NodeInUseError, StagecacheError
+from stagecache.errors import CycleError, NodeInUseError, StagecacheError
 from stagecache.graph.checkpoint import snapshot_of
 from tests.graph.check_structure import check_store
 from tests.graph.test_interrupts import OPERATIONS, check, expected, prepared, read_all
@@ -107,6 +107,83 @@ def test_what_a_finalizer_reads_in_the_middle_of_an_observed_write_is_stale_afte
 
     for graph, _ in visits(observed, OPERATIONS["write"], partial(unless_refused, read), every=2):
         read_all(graph)
+
+
+def chain() -> Graph:
+    """Two entries one below the other, in groups of their own; nothing is computed."""
+    graph = Graph()
+    u, v, w = (graph.variable(name, 1) for name in "uvw")
+    upper = graph.entry("upper", lambda u, v: u() + v(), prerequisites=(u, v))
+    graph.entry("lower", lambda upper, w: upper() + w(), prerequisites=(upper, w))
+    return graph
+
+
+@plain_only
+def test_what_a_finalizer_computes_and_writes_before_all_above_is_live_is_stale_after_it() -> None:
+    def act(graph: Graph) -> None:
+        with suppress(CycleError):  # it is just being computed
+            graph["upper"]()
+        graph["u"].set(5)
+
+    for graph, what in visits(chain, lambda graph: graph["lower"](), act, every=1):
+        assert (graph["upper"](), graph["lower"]()) == (6, 7), what
+
+
+@plain_only
+@pytest.mark.parametrize("is_computed", [False, True])
+def test_what_a_finalizer_computes_in_the_middle_of_a_write_is_stale_after_it(
+    is_computed: bool,
+) -> None:
+    def prepare() -> Graph:
+        graph = chain()
+        if is_computed:
+            graph["lower"]()
+        return graph
+
+    def write(graph: Graph) -> None:
+        graph["u"].set(5)
+
+    for graph, what in visits(prepare, write, lambda graph: graph["lower"](), every=1):
+        assert (graph["upper"](), graph["lower"]()) == (6, 7), what
+
+
+@plain_only
+@pytest.mark.parametrize("act", ["read", "write", "read another"])
+def test_a_use_by_a_finalizer_of_what_is_being_mended_is_refused(act: str) -> None:
+    other = chain()
+
+    def prepare() -> Graph:
+        graph = chain()
+        graph["lower"]()
+        store = graph._handles.store
+        for group in range(2, len(store.live)):  # as if a computation were cut short
+            store.live[group] = False
+        store.is_torn = other._handles.store.is_torn = True
+        return graph
+
+    def use(graph: Graph) -> None:
+        if act == "write":
+            graph["w"].set(3)
+        elif act == "read":
+            graph["u"].set(1)
+            assert graph["lower"]() == 3
+        else:
+            assert other["lower"]() == 3
+
+    refused = set()
+
+    def try_to(graph: Graph) -> None:
+        try:
+            use(graph)
+        except NodeInUseError:
+            refused.add(graph)
+
+    for graph, what in visits(prepare, lambda graph: graph["u"].set(5), try_to, every=1):
+        assert not graph._handles.store.is_torn
+        graph["u"].set(4)
+        w = 3 if act == "write" and graph not in refused else 1
+        assert (graph["upper"](), graph["lower"]()) == (5, 5 + w), what
+    assert bool(refused) == (act != "read another")
 
 
 def torn(history: str) -> Graph:

@@ -550,6 +550,16 @@ AFTERWARDS: dict[str, Callable[[Graph], object]] = {
 }
 
 
+def test_a_computation_mends_a_graph_in_which_another_was_cut_short() -> None:
+    graph, head, (left, *_), _ = make_diamond()
+    store = graph._handles.store
+    store.is_torn = True  # and the handles are not, as in a computation nothing is added or removed
+    before = left()
+    assert not store.is_torn
+    head.set(head() + 5)
+    assert left() != before
+
+
 @pytest.mark.parametrize("operation", AFTERWARDS)
 def test_an_operation_mends_a_graph_in_which_another_was_cut_short(operation: str) -> None:
     graph, head, (left, *_), _ = make_diamond()

@@ -278,7 +278,7 @@ def test_an_entry_that_was_presumed_computed_is_so_again_and_no_longer() -> None
     store = Store()
     latest = store.add("latest", NodeKind.STAGE)
     v = store.add("v", NodeKind.VARIABLE, value=1)
-    e = store.add("e", ENTRY, (v,), latest)
+    e, unmarked = (store.add(name, ENTRY, (v,), latest) for name in ("e", "unmarked"))
     store.mark_valid(e)
     store.open(latest)
     journal = checkpoint(store)
@@ -287,8 +287,10 @@ def test_an_entry_that_was_presumed_computed_is_so_again_and_no_longer() -> None
     store.open(latest)
     restore(store, journal)
     assert store.is_valid(e)
+    assert store.is_valid(unmarked)
     store.close(latest)
     assert store.is_valid(e)  # by its mark
+    assert not store.is_valid(unmarked)
     store.write(v)
     assert not store.is_valid(e)
 
@@ -367,6 +369,41 @@ def test_a_write_between_a_restoration_that_is_cut_short_and_the_next_is_undone(
         restore(store, store.journals[0])
         assert look(store) == before, what
         check_store(store)
+
+
+@plain_only
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_a_restoration_that_is_cut_short_leaves_nothing_stale_that_is_valid(
+    is_changed: bool,
+) -> None:
+    def prepare() -> Store:
+        store = Store()
+        v = store.add("v", NodeKind.VARIABLE, value=1)
+        fresh, stale = (store.add(name, ENTRY, (v,)) for name in ("fresh", "stale"))
+        compute(store, stale)
+        write(store, 2)
+        compute(store, fresh)
+        checkpoint(store)
+        write(store, 3)
+        if is_changed:
+            store.add("new", NodeKind.VARIABLE)
+        compute(store, fresh)
+        compute(store, stale)
+        return store
+
+    def write(store: Store, value: int) -> None:
+        store.write(0)
+        store.values[0] = value
+
+    def compute(store: Store, entry: int) -> None:
+        store.note(entry)
+        store.values[entry] = store.values[0]
+        store.mark_valid(entry)
+
+    for store, what in strikes(prepare, lambda store: restore(store, store.journals[0]), every=1):
+        store.mend()
+        for entry in (1, 2):
+            assert not store.is_valid(entry) or store.values[entry] == store.values[0], what
 
 
 @plain_only

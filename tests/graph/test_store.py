@@ -12,9 +12,9 @@ from stagecache.graph import (
     Store,
 )
 from stagecache.graph.rollback import checkpoint, restore
-from stagecache.graph.store import CLOSED, COMPUTING
+from stagecache.graph.store import CLOSED, COMPUTING, WIDE
 from tests.graph.check_structure import check_store
-from tests.interrupting import ignore_lost_strikes, plain_only, struck_at
+from tests.interrupting import ignore_lost_strikes, plain_only, struck_at, visits
 
 VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY
 
@@ -164,6 +164,64 @@ def test_a_write_visits_live_groups_only_however_many_there_are() -> None:
     store.write(time)
     assert not store._live_below[time]
     assert not store.is_valid(entries[7])
+
+
+def wide() -> tuple[Store, int, list[int]]:
+    r"""A variable with many groups directly below, each of an entry; the first is valid and listed.
+
+    ::
+
+        time   v0   time   v1
+           \  /        \  /
+            e0          e1    ...
+    """
+    store = Store()
+    time = store.add("time", VARIABLE)
+    others = [store.add(f"v{i}", VARIABLE) for i in range(WIDE + 1)]
+    entries = [store.add(f"e{i}", ENTRY, (time, v)) for i, v in enumerate(others)]
+    store.mark_valid(entries[0])
+    store.write(time)
+    store.mark_valid(entries[0])
+    return store, time, entries
+
+
+def test_a_write_passes_over_what_has_the_number_of_a_removed_node() -> None:
+    store, time, (first, *_) = wide()
+    store.remove(first)
+    assert store.add("v", VARIABLE) == first
+    store.mark_valid(entry := store.add("of v", ENTRY, (first,)))
+    store.write(time)
+    assert store.is_valid(entry)
+    check_store(store)
+
+
+def test_a_write_passes_over_what_was_disconnected() -> None:
+    store, time, _ = wide()
+    v = store.add("v", VARIABLE)
+    entry = store.add("of v", ENTRY, (v,))
+    store.connect(v, time)
+    store.mark_valid(entry)
+    store.write(time)
+    assert not store.is_valid(entry)
+    store.mark_valid(entry)
+    store.disconnect(v, time)
+    assert not store.is_valid(entry)
+    store.mark_valid(entry)
+    store.write(time)
+    assert store.is_valid(entry)
+    check_store(store)
+
+
+def test_a_write_after_a_rollback_reaches_what_was_valid_at_the_checkpoint() -> None:
+    store, time, (first, *_) = wide()
+    journal = checkpoint(store)
+    store.add("v", VARIABLE)
+    store.write(time)
+    restore(store, journal)
+    assert store.is_valid(first)
+    check_store(store)
+    store.write(time)
+    assert not store.is_valid(first)
 
 
 def test_only_stages_are_closed() -> None:
@@ -329,6 +387,7 @@ OPERATIONS: dict[str, Callable[[Store], object]] = {
     "presume": lambda store: store.presume(store.keys.index("open")),
     "checkpoint": checkpoint,
     "mend": lambda store: store.mend(),
+    "open what is open": lambda store: store.open(1),
 }
 
 
@@ -442,6 +501,7 @@ def test_a_write_while_groups_become_live_takes_all_for_live(
 def test_a_copy_while_a_stage_is_closed_or_opened_is_of_the_time_after_it(is_open: bool) -> None:
     store = Store()
     stage = store.add("stage", STAGE)
+    other = store.add("other", STAGE)
     store.open(stage)
     e = store.add("e", ENTRY, (stage,))
     store.mark_valid(e)
@@ -451,10 +511,39 @@ def test_a_copy_while_a_stage_is_closed_or_opened_is_of_the_time_after_it(is_ope
     else:
         store.closed.add(stage)
     store._is_shutting = True
+    store.open(other)  # by a finalizer as well
+    store.close(other)
     twin = store.copy()
     assert not twin.is_torn
     assert twin.is_valid(e) == is_open
     check_store(twin)
+
+
+@plain_only
+@pytest.mark.parametrize("operation", ["close", "admit", "open"])
+def test_a_copy_by_a_finalizer_is_of_the_time_before_a_stage_is_closed_or_opened_or_after(
+    operation: str,
+) -> None:
+    def prepare() -> Store:
+        store = Store()
+        stage, v, w = (store.add("stage", STAGE), *[store.add(key, VARIABLE) for key in "vw"])
+        below = store.add("below", ENTRY, (stage, v))
+        store.add("presumed", ENTRY, (below, w), stage)
+        store.open(stage)
+        store.mark_valid(below)
+        if operation != "close":
+            store.close(stage)
+        return store
+
+    def copy(store: Store) -> None:
+        twin = store.copy()
+        is_open = 0 not in twin.closed
+        assert twin.is_valid(0) == twin.is_valid(3) == is_open
+        assert twin.is_valid(4) <= is_open
+        check_store(twin)
+
+    for store, what in visits(prepare, lambda store: getattr(store, operation)(0), copy, every=1):
+        assert store.is_valid(3) == (operation != "close"), what
 
 
 @pytest.mark.parametrize(
@@ -552,6 +641,63 @@ def test_a_mark_gives_up_stale_values_above_it_and_no_others(is_stale: bool, is_
     assert (store.marks[compared] < 0) == is_stale
     restore(store, journal)
     assert store.marks[compared] == mark
+
+
+@plain_only
+@pytest.mark.parametrize("operation", ["mark_valid", "close", "admit", "open"])
+def test_what_is_cut_short_leaves_a_stage_open_or_closed_and_lets_a_write_reach_all(
+    operation: str,
+) -> None:
+    for at in count():
+        store = Store()
+        stage, v, w = (store.add("stage", STAGE), *[store.add(key, VARIABLE) for key in "vw"])
+        upper = store.add("upper", ENTRY, (stage, v))
+        lower = store.add("lower", ENTRY, (upper, w))
+        presumed = store.add("presumed", ENTRY, (v,), stage)
+        store.open(stage)
+        store.mark_valid(upper)
+        if operation in ("admit", "open"):
+            store.close(stage)
+        node = lower if operation == "mark_valid" else stage
+        place = struck_at(at, partial(getattr(store, operation), node), KeyboardInterrupt)
+        store.touch_all([])  # any operation mends
+        is_open = stage not in store.closed
+        assert store.is_valid(stage) == store.is_valid(upper) == is_open, place
+        assert store.is_valid(presumed) <= is_open, place
+        store.open(stage)
+        for source in (w, v, stage):
+            store.mark_valid(lower)
+            assert store.is_valid(lower), place
+            store.write(source)
+            assert not store.is_valid(lower), place
+        for source in (w, v, stage):
+            store.write(source)
+        assert not any(store.live), "a write costs no more than before"
+        check_store(store)
+        if not place:
+            break
+
+
+@plain_only
+def test_a_mending_that_is_cut_short_begins_anew() -> None:
+    for at in count():
+        store = Store()
+        stage, v = store.add("stage", STAGE), store.add("v", VARIABLE)
+        entry = store.add("e", ENTRY, (v,))
+        hidden = store.add("hidden", ENTRY, (entry, stage))
+        store.mark_valid(entry)
+        store.mark_valid(hidden)
+        store.live[:] = [False] * len(store.live)  # as if a computation were cut short
+        store.is_torn = True
+        place = struck_at(at, store.mend, KeyboardInterrupt)
+        store.mend()
+        assert (store.is_valid(entry), store.is_valid(hidden)) == (True, False), place
+        store.open(stage)
+        assert store.is_valid(hidden), place
+        store.write(v)
+        assert not store.is_valid(entry), place
+        if not place:
+            break
 
 
 CUT_SHORT: dict[str, Callable[[Store], object]] = {

@@ -15,9 +15,11 @@ from stagecache import (
     cached,
     discrete,
     event_trigger,
+    mass_matrix,
     parameter,
     position_error,
     q_variable,
+    u_variable,
     z_variable,
 )
 from stagecache.errors import ForeignStateError
@@ -90,8 +92,51 @@ def test_what_is_computed_after_a_hook_is_not_written_by_it() -> None:
 @pytest.mark.parametrize("is_wanted", [True, False])
 def test_a_hook_of_advanced_time_is_in_the_graph_if_the_system_calls_it(is_wanted: bool) -> None:
     system = System(Guided())
+    system.add_event_handler(PeriodicEventHandler(1.0, lambda state: None), "tick")
     system.has_time_advanced_events = is_wanted
-    assert ("guided.handle_time_advanced" in system.new_state().graph) is is_wanted
+    graph = system.new_state().graph
+    assert ("guided.handle_time_advanced" in graph) is is_wanted
+    assert "handler tick" in graph
+
+
+def test_a_hook_is_recorded_with_the_values_that_it_would_find() -> None:
+    class Careful(Guided):
+        """Looks at one thing only if its constraint is violated."""
+
+        one = parameter(1.0)
+
+        def realize_velocity(self, state: State) -> None:
+            if state[self].qerr[0] > 0.0:
+                self.one(state)
+
+    reads, _ = hook_edges(System(Careful()).new_state().graph, "careful.realize_velocity")
+    assert reads == {"careful.one", "careful.qerr"}
+
+
+def test_dynamics_are_a_hook_that_reads_what_they_are_made_of() -> None:
+    class Cart(Subsystem):
+        mass = parameter(2.0)
+        place = q_variable(0.0)
+        speed = u_variable(0.0)
+
+        @mass_matrix(prerequisites=(mass,))
+        def inertia(self, state: State) -> float:
+            return self.mass(state)
+
+    reads, writes = hook_edges(System(Cart()).new_state().graph, "dynamics")
+    assert "cart.inertia" in reads
+    assert writes == {"udot"}
+
+
+def test_a_system_that_realizes_by_itself_has_one_hook_that_reads_and_writes_all() -> None:
+    class Own(System):
+        def realize(self, state: State, stage: Stage = Stage.REPORT) -> None:
+            super().realize(state, stage)
+
+    graph = Own(Planted()).new_state().graph
+    planted = {"planted.twice", "planted.is_more"}
+    assert hook_edges(graph, "realize") == (planted, {"planted.zdot"})
+    assert hook_edges(graph, "planted.realize_dynamics") == (set(), set())
 
 
 def test_what_was_read_in_any_recorded_run_counts() -> None:
@@ -135,6 +180,29 @@ def test_hooks_are_recorded_once_for_each_topology_and_leave_the_state_as_it_is(
     system.invalidate_topology_cache()
     assert system.new_state().graph.nodes
     assert Planted.runs == runs + 2
+
+
+def test_hooks_are_recorded_only_when_their_state_is_neither_realized_nor_computed() -> None:
+    class Asking(Planted):
+        """Asks for its own graph."""
+
+        @cached(available_from=Stage.MODEL)
+        def size(self, state: State) -> int:
+            return len(state.graph.nodes)
+
+        def realize_position(self, state: State) -> None:
+            assert state.graph.nodes
+
+    Asking.runs = 0
+    asking = Asking()
+    system = System(asking)
+    state = system.new_state()
+    assert asking.size(state) > 0
+    assert Asking.runs == 0
+    system.realize(state)
+    assert Asking.runs == 1
+    assert hook_edges(state.graph, "asking.realize_dynamics")[1] == {"asking.zdot"}
+    assert Asking.runs == 2
 
 
 def test_a_hook_that_raises_leaves_the_graph_without_its_writes() -> None:

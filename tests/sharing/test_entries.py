@@ -290,6 +290,28 @@ def test_an_explanation_says_where_a_value_comes_from(results: SharedResults) ->
     assert "shared results" not in another.explain(other.load).text
 
 
+def test_a_value_that_was_changed_by_hand_comes_from_nowhere(results: SharedResults) -> None:
+    class Listing(Subsystem):
+        x = parameter(1.0)
+
+        @cached(prerequisites=(x,), shared=True)
+        def listed(self, state: State) -> list[float]:
+            return [self.x(state)]
+
+    model = Listing()
+    system = System(model)
+    first, second = system.new_state(), system.new_state()
+    for x in (1.0, 2.0):
+        for state in (first, second):
+            model.x.set(state, x)
+            model.listed(state)
+        assert "from shared results" in str(second.explain("listing.listed"))
+        model.listed.upd(second)[0] = 7.0
+        model.listed.mark_valid(second)
+        assert "from shared results" not in str(second.explain("listing.listed"))
+    assert (model.listed(first), model.listed(second)) == ([2.0], [7.0])
+
+
 def test_an_error_is_raised_each_time_and_not_shared(results: SharedResults) -> None:
     class Failing(Subsystem):
         x = parameter(0.0)

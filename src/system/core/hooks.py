@@ -82,7 +82,6 @@ class HookRecords:
         contents = state._contents
         is_idle = contents.guard is None and not contents.realization.evaluator.running
         if not self._is_asked and is_idle and not contents.outdated_by:
-            self._is_asked = True
             with suppress(Exception):  # a model may raise anything
                 self.record(system, state)
         return RecordedHooks(tuple(hooks_of(system)), self.reads)

@@ -89,7 +89,7 @@ def _calls_to_reach(stage: Stage, subsystem: Subsystem) -> list[Call]:
     """Return the calls for a subsystem to reach a stage: its hook, and sizes."""
     calls: list[Call | None] = []
     if stage in (Stage.MODEL, Stage.INSTANCE):
-        calls += [
+        calls = [
             declared.sizing(handle)
             for declared in subsystem.declarations.values()
             if declared.sized_at == stage

@@ -222,6 +222,9 @@ class Sources:
     """True if q, u or z are among them."""
 
 
+NO_SOURCES: Final = Sources(TOPOLOGY, None, has_vectors=False)
+
+
 def _sources_of(entry: PlannedEntry, above: dict[AbstractHandle, Sources]) -> Sources:
     for p in entry.prerequisites:
         if p not in above:
@@ -229,7 +232,7 @@ def _sources_of(entry: PlannedEntry, above: dict[AbstractHandle, Sources]) -> So
     found = [above[p] for p in entry.prerequisites]
     if len(found) == 1:
         return found[0]  # one object for all of them
-    latest = max(found, key=lambda source: source.latest, default=Sources(TOPOLOGY, None, False))
+    latest = max(found, key=lambda source: source.latest, default=NO_SOURCES)
     has_vectors = any(source.has_vectors for source in found)
     return Sources(latest.latest, latest.latest_one, has_vectors)
 

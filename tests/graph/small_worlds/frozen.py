@@ -32,6 +32,7 @@ FROZEN: Final = {
 CONSTANT: Final = {
     "_floor",
     "_is_making_live",
+    "_is_mending",
     "_is_shutting",
     "_is_structure_torn",
     "_shared",
@@ -183,7 +184,7 @@ def require_constant(graph: Graph) -> None:
     for journal in store.journals:
         unused += [journal.unpresumed, journal.closed, journal.whole]
     torn = [store.is_torn, store._is_structure_torn, store._is_making_live]
-    torn += [handles.is_torn, handles.is_changing]
+    torn += [store._is_mending, store._is_shutting, handles.is_torn, handles.is_changing]
     assert not any(unused + torn)
     assert store.keys is store.structure.keys
     assert store.group_of is store.structure.group_of

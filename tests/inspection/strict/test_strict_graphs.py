@@ -170,6 +170,29 @@ def test_a_value_changed_in_place_is_found() -> None:
     assert "copy it first" in caught.value.hint
 
 
+@pytest.mark.parametrize("number", [1, 2])
+def test_each_computation_in_the_block_may_not_change_what_it_reads(number: int) -> None:
+    """Nor the first one of an entry that is declared there."""
+    graph = Graph()
+    parts = graph.variable("parts", [2, 1])
+    computations = []
+
+    def total(parts: Callable[[], list[int]]) -> int:
+        computations.append("total")
+        found = parts()
+        if len(computations) == number:
+            found.append(0)
+        return sum(found)
+
+    with graph.strict():
+        entry = graph.entry("total", total, prerequisites=(parts,))
+        for _ in range(number - 1):
+            assert entry() == 3
+            parts.set([2, 1])
+        with pytest.raises(MutatedValueError, match="parts"):
+            entry()
+
+
 def test_an_array_changed_in_place_is_found_unless_it_is_read_only() -> None:
     graph = Graph()
     array = graph.variable("array", np.zeros(2))

@@ -1325,3 +1325,12 @@ def test_a_hook_goes_on_writing_a_vector_of_a_subsystem_that_is_done_after_it_re
     assert state.zdot == [2.0]
     with pytest.raises(ValueError, match="read-only"):
         views[0][0] = 3.0
+
+
+def test_geometry_of_a_stage_that_is_not_reached_is_refused_by_name() -> None:
+    crane = Crane()
+    state = crane.state_at(TIME)
+    geometry: list[object] = []
+    with pytest.raises(StageTooLowError, match="the geometry of crane at Position"):
+        crane.calc_decorative_geometry_and_append(state, POSITION, geometry)
+    assert not geometry

@@ -44,6 +44,7 @@ from stagecache.examples import (
     slider_crank,
 )
 from stagecache.examples.cart_pole import make_system
+from stagecache.files.envelope import pack, unpack
 from stagecache.multibody import MultibodySystem, Pin
 from stagecache.testing import check_pickle, systems
 from stagecache.testing.checks import pickling
@@ -214,6 +215,15 @@ def test_wrong_arguments_of_loading_are_refused(tmp_path: Path) -> None:
         State.from_bytes(b"", system)
     with pytest.raises(FileNotFoundError):
         load_state(tmp_path / "none", system)
+
+
+@pytest.mark.parametrize("cache", [[], "Time", {"stage": "Time"}, {"entries": {"a": 1}}])
+def test_what_does_not_describe_a_cache_is_refused_as_such(cache: object) -> None:
+    system = chain(1)
+    content, blobs = unpack(system.new_state().to_bytes(cache=True), "State", "a file")
+    damaged = pack("State", {**content, "cache": cache}, [*map(bytes, blobs)])
+    with pytest.raises(FileFormatError, match="does not describe a cache"):
+        State.from_bytes(damaged, system)
 
 
 def test_a_state_goes_to_a_later_topology_of_its_system() -> None:

@@ -15,12 +15,16 @@ from hypothesis import strategies as st
 
 from stagecache import (
     CoordinateDirection,
+    PeriodicEventHandler,
+    PeriodicEventReporter,
     Stage,
     State,
     Subsystem,
     System,
+    acceleration_error,
     auto_update,
     cached,
+    discrete,
     parameter,
     position_error,
     q_variable,
@@ -163,7 +167,13 @@ CHANGES: dict[str, Callable[[System, Pump], object]] = {
     "time scale": lambda system, pump: setattr(system, "default_time_scale", 2.0),
     "length scale": lambda system, pump: setattr(system, "default_length_scale", 2.0),
     "events": lambda system, pump: setattr(system, "has_time_advanced_events", True),
+    "handler": lambda system, pump: system.add_event_handler(PeriodicEventHandler(1.0, nothing)),
+    "reporter": lambda system, pump: system.add_event_reporter(PeriodicEventReporter(1.0, nothing)),
 }
+
+
+def nothing(_: State) -> None:
+    pass
 
 
 @pytest.mark.parametrize("name", CHANGES)
@@ -219,8 +229,9 @@ def test_the_topology_version_can_be_managed_by_hand() -> None:
     state = default.copy()
     system.topology_cache_version = 5
     assert (default.topology_version, system.topology_has_been_realized) == (5, True)
-    with pytest.raises(TopologyVersionError, match="plant"):
+    with pytest.raises(TopologyVersionError, match="plant") as caught:
         system.realize(state)
+    assert caught.value.got == "one of version 1"
     state.topology_version = 5
     system.realize(state)
     assert state.stage is Stage.REPORT
@@ -242,6 +253,11 @@ def test_what_a_topology_hook_stores_is_no_change_of_topology() -> None:
     system.realize_topology()
     assert (counting.counted, system.topology_has_been_realized) == (6, True)
     assert system.topology_cache_version == 1
+    system.invalidate_topology_cache()
+    other = threading.Thread(target=system.realize_topology, daemon=True)
+    other.start()
+    other.join(10)
+    assert not other.is_alive(), "nothing keeps another thread from doing it the next time"
 
 
 def test_a_model_is_const_in_hooks_and_computations() -> None:
@@ -262,6 +278,22 @@ def test_a_model_is_const_in_hooks_and_computations() -> None:
     assert not hasattr(storing, "stored")
     storing.stored = 2.0
     assert system.topology_cache_version == 2
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_hook_cannot_change_the_topology(name: str) -> None:
+    class Changing(Pump):
+        def realize_time(self, state: State) -> None:
+            CHANGES[name](system, self)
+
+    system = System(Changing())
+    state = system.new_state()
+    with pytest.raises(ConstModelError):
+        system.realize(state)
+    assert system.topology_has_been_realized
+    assert state.stage is Stage.INSTANCE
+    assert not system.event_handlers
+    assert not system.event_reporters
 
 
 # ---------------------------------------------------------------------- foreign States and handles
@@ -747,6 +779,39 @@ def test_values_of_a_stage_cannot_depend_on_a_variable_of_a_later_one(is_later_f
     assert "wrong.v" in caught.value.got
 
 
+def test_values_of_a_stage_cannot_depend_on_a_variable_that_is_updated_automatically() -> None:
+    class Wrong(Subsystem):
+        mode = auto_update(1.0, invalidates=Stage.POSITION, available_from=Stage.TIME)
+
+        @acceleration_error(prerequisites=(mode,))
+        def gap(self, state: State) -> float:
+            return self.mode(state)
+
+    with pytest.raises(PrerequisiteStageError, match="a write upstream would leave") as caught:
+        System(Wrong()).realize_topology()
+    assert caught.value.got == (
+        "wrong.mode, which may be updated automatically, without invalidating any"
+    )
+
+
+def test_an_entry_may_depend_on_a_variable_that_invalidates_a_later_stage_than_computes_it() -> (
+    None
+):
+    class Right(Subsystem):
+        load = discrete(1.0, invalidates=Stage.DYNAMICS)
+
+        @cached(prerequisites=(load,), computed_by=Stage.POSITION)
+        def twice(self, state: State) -> float:
+            return 2 * self.load(state)
+
+    right = Right()
+    state = System(right).new_state()
+    right.system.realize(state)
+    right.load.set(state, 3.0)
+    assert state.stage is Stage.VELOCITY
+    assert right.twice(state) == 6.0
+
+
 def test_an_entry_can_be_read_as_soon_as_its_prerequisites_can() -> None:
     class Entries(Pump):
         @cached(prerequisites=(Pump.volume,))
@@ -793,6 +858,19 @@ def test_a_state_of_another_system_cannot_be_assigned() -> None:
     first.invalidate_topology_cache()
     other.system.realize(state)
     assert other.system.joint.angle(state) == 3.0  # type: ignore[union-attr]  # of this model
+
+
+def test_a_system_can_change_while_a_state_that_it_once_had_is_realized_by_another() -> None:
+    class Changing(Subsystem):
+        def realize_time(self, state: State) -> None:
+            first.default_time_scale = 2.0
+
+    first, second = System(Pump()), System(Changing())
+    state = first.new_state()
+    state.clear()
+    state.assign(second.new_state())
+    second.realize(state)
+    assert (first.default_time_scale, state.stage) == (2.0, Stage.REPORT)
 
 
 def test_get_returns_the_one_subsystem_of_a_class_and_names_what_there_is() -> None:

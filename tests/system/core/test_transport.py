@@ -66,6 +66,24 @@ class Follower(Subsystem):
         self.entries = [self.entry]
 
 
+class Marker:
+    """Something that a subsystem keeps, made with that, and with its System if it has one."""
+
+    def __init__(self, part: Subsystem) -> None:
+        self.part = part
+        self.system = part.system if part.is_adopted else None
+
+    def __reduce__(self) -> tuple[type["Marker"], tuple[Subsystem]]:
+        return Marker, (self.part,)
+
+
+class Marked(Subsystem):
+    """Keeps a marker of another subsystem."""
+
+    def __init__(self, part: Subsystem) -> None:
+        self.marker = Marker(part)
+
+
 def travelled(thing: T) -> T:
     found: T = pickle.loads(pickle.dumps(thing))
     return found
@@ -248,6 +266,15 @@ def test_where_the_system_is_not_known_it_is_made_anew() -> None:
         system.realize(new_state)
     with pytest.raises(ForeignStateError):
         new_system.realize(state)
+
+
+def test_subsystems_belong_to_their_system_while_what_they_keep_is_made_anew() -> None:
+    latch = Latch()
+    system = where_it_is_unknown(pickle.dumps(System(Marked(latch), latch)))
+    assert isinstance(system, System)
+    marker = system.get(Marked).marker
+    assert marker.part is system.get(Latch)
+    assert marker.system is system
 
 
 def test_a_state_alone_brings_its_system() -> None:

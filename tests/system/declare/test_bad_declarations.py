@@ -23,6 +23,7 @@ from stagecache import (
     q_variable,
     u_variable,
     velocity_error,
+    z_variable,
 )
 from stagecache.errors import (
     AdoptionError,
@@ -180,9 +181,10 @@ def test_prerequisites_that_are_none_are_refused() -> None:
 
 
 def test_a_prerequisite_that_is_named_twice_is_refused() -> None:
-    error = topology_error(DuplicatePrerequisiteError, entry_of(lambda self: (self.x, self.x)))
+    twice = entry_of(lambda self: (self.x, self.system.time, self.x))
+    error = topology_error(DuplicatePrerequisiteError, twice)
     assert isinstance(error, ValueError)
-    assert "reader.x" in error.got
+    assert error.got == "reader.x repeatedly"
 
 
 def test_a_declaration_of_another_class_is_no_prerequisite() -> None:
@@ -242,6 +244,29 @@ def test_an_update_that_is_computed_by_model_does_not_depend_on_q() -> None:
 
     error = topology_error(PrerequisiteStageError, Early())
     assert "early.mode.update" in error.what
+
+
+@pytest.mark.parametrize("kind", [q_variable, u_variable, z_variable])
+def test_of_the_variables_only_q_u_and_z_cannot_be_above_what_is_computed_by_model(
+    kind: Callable[[float], Any],
+) -> None:
+    class Early(Subsystem):
+        mass = parameter(2.0)
+        x = kind(1.0)
+
+        @cached(prerequisites=lambda self: (self.system.time, self.mass), computed_by=Stage.MODEL)
+        def weight(self, state: State) -> float:
+            return self.mass(state) + state.time
+
+    class TooEarly(Early):
+        @cached(prerequisites=(Early.mass, Early.x), computed_by=Stage.MODEL)
+        def place(self, state: State) -> float:
+            return float(self.x(state))
+
+    early = Early()
+    assert early.weight(state_of(early)) == 2.0
+    error = topology_error(PrerequisiteStageError, TooEarly())
+    assert "early.place: is computed by Model" in error.what
 
 
 def test_a_factory_that_returns_no_numbers_is_refused() -> None:

@@ -739,6 +739,14 @@ def test_what_cannot_be_connected_is_refused_at_once() -> None:
         system.fix(sinks.number, "x")  # type: ignore[misc]
     with pytest.raises(InputError, match="cannot be disconnected"):
         system.disconnect(sinks.number)
+    others: list[tuple[type[Exception], Any]] = [
+        (WrongTypeError, Sinks.number),
+        (NodeKindError, sinks.mass),
+        (ForeignNodeError, foreign.vector),
+    ]
+    for kind, port in others:
+        with pytest.raises(kind):
+            system.disconnect(port)
     system.connect(sources.length, sinks.number)
     for again in (
         lambda: connect(sources.length, sinks.number),
@@ -792,6 +800,29 @@ def test_connecting_is_a_change_of_topology_that_a_computation_cannot_make() -> 
 
     with pytest.raises(ConstModelError, match=r"^fix\(\): refused"):
         System(Early()).new_state()
+
+
+def test_disconnecting_is_a_change_of_topology_that_a_hook_cannot_make() -> None:
+    class Meddler(Subsystem):
+        force = input_port(float, default=1.0)
+
+        def realize_report(self, state: State) -> None:
+            self.system.disconnect(self.force)
+
+    class Early(Meddler):
+        def realize_topology(self, state: State) -> None:
+            self.system.disconnect(self.force)
+
+    system = System(meddler := Meddler())
+    system.fix(meddler.force, 2.0)
+    state = system.new_state()
+    with pytest.raises(ConstModelError, match=r"the source of meddler\.force"):
+        system.realize(state)
+    assert meddler.force(state) == 2.0
+    system = System(early := Early())
+    system.fix(early.force, 2.0)
+    with pytest.raises(ConstModelError, match=r"^disconnect\(\): refused"):
+        system.new_state()
 
 
 # ---------------------------------------------------------------------- everything else

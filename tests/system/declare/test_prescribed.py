@@ -735,3 +735,25 @@ def test_what_is_prescribed_has_to_stay_a_variable_of_its_kind() -> None:
 
         class Other(Machine):
             arm = u_variable(0.0)
+
+
+def test_prescribe_says_whether_any_q_or_u_has_changed() -> None:
+    class Driven(Subsystem):
+        angle = q_variable(0.0)
+        rate = u_variable(0.0)
+
+        @angle.prescribed
+        def turn(self, state: State) -> float:
+            return state.time
+
+        @rate.prescribed
+        def turn_at(self, state: State) -> float:
+            return 1.0
+
+    system = System(Driven())
+    state = system.new_state()
+    assert system.prescribe(state), "the u has changed"
+    assert not system.prescribe(state)
+    state.time = 2.0
+    assert system.prescribe(state), "the q has changed"
+    assert (state.q.tolist(), state.u.tolist()) == ([2.0], [1.0])

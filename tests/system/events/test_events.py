@@ -395,6 +395,15 @@ def test_adding_is_a_change_of_topology() -> None:
     assert state.event_triggers[0] == -0.5
 
 
+def test_the_events_of_what_is_added_later_are_known() -> None:
+    system, state = started(Ball())
+    assert system.calc_time_of_next_scheduled_event(state) == (np.inf, ())
+    for interval, name in ((2.0, "slow"), (1.0, "quick")):
+        system.add_event_handler(PeriodicEventHandler(interval, nothing), name)
+        time, events = system.calc_time_of_next_scheduled_event(system.new_state(), False)
+        assert (time, [event.name for event in events]) == (interval, [name])
+
+
 def bounce(state: State) -> None:
     pass
 

@@ -194,6 +194,15 @@ def test_a_later_hook_reads_qdotdot_of_an_earlier_subsystem() -> None:
     assert seen == [-1.0, -2.0]
 
 
+def test_a_udot_that_is_written_by_hand_later_leaves_qdotdot_however_that_is_read() -> None:
+    mover = Mover()
+    system = System(mover)
+    state = system.new_state()
+    system.realize(state, ACCELERATION)
+    state.upd_udot()[0] = 5.0
+    assert state[mover].qdotdot.tolist() == state.qdotdot.tolist() == [-1.0]
+
+
 def test_after_an_error_in_a_hook_what_other_hooks_wrote_stays() -> None:
     class Breaking(Mover):
         def realize_velocity(self, state: State) -> None:
