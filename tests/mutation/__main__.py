@@ -29,6 +29,9 @@ ALSO = {
         "inspection/trace/test_trace_graphs.py",
         "inspection/trace/test_trace.py",
         "inspection/strict/test_strict_graphs.py",
+        "inspection/strict/test_uncached_graphs.py",
+        "display/test_notebook_reprs.py",
+        "sharing/test_entries.py",
         "state/test_checkpoint.py",
         "system/test_cutoff.py",
     ),
@@ -46,6 +49,18 @@ ALSO = {
         "system/core/test_state_file.py",
         "system/core/test_transport.py",
         "system/motion/test_paired.py",
+    ),
+    "system/core": (
+        "inspection/test_hook_graph.py",
+        "display/test_notebook_reprs.py",
+        "sharing/test_entries.py",
+        "system/declare/test_ports.py",
+        "system/declare/test_bad_declarations.py",
+        "system/declare/test_prescribed.py",
+        "system/events/test_events.py",
+        "system/events/test_handling.py",
+        "system/motion/test_paired.py",
+        "system/projection/test_projection.py",
     ),
 }
 """Tests of rooms above, by room: of what a room tells observers, explains, or does for a System."""
@@ -109,8 +124,9 @@ def tests_of(source: str) -> list[str]:
     """Return the folder of the tests of a source, and tests of rooms above."""
     below = Path(source).relative_to("src")
     path = ROOT / "tests" / below
-    also = [ROOT / "tests" / name for name in ALSO.get(below.parts[0], ())]
-    return [str(p) for p in (path if path.is_dir() else path.parent, *also)]
+    folder = path if path.is_dir() else path.parent
+    names = [name for room in ALSO if below.is_relative_to(room) for name in ALSO[room]]
+    return [str(path) for path in (folder, *(ROOT / "tests" / name for name in names))]
 
 
 def lot(seed: int, mutant: Mutant) -> bytes:
