@@ -176,10 +176,15 @@ def allocate_discrete(
     of_update = duplicate(own) if update is not None and with_update else None
     index = len(contents.realization.layout.subsystems[subsystem].discrete)
     variable._allocated(subsystem, index, allocated_at)
-    contents.realization.add_discrete(variable, own)
-    contents.update_times.pop(variable._node, None)  # of a node that was forgotten
-    if update is not None and with_update:
-        allocate_entry(what, update, (), of_update, None)
+    realization = contents.realization
+    try:
+        realization.add_discrete(variable, own)
+        contents.update_times.pop(variable._node, None)  # of a node that was forgotten
+        if update is not None and with_update:
+            allocate_entry(what, update, (), of_update, None)
+    except BaseException:
+        realization.is_layout_torn = realization.is_torn = True  # it may be there without an entry
+        raise
 
 
 def allocate_entry(

@@ -103,6 +103,7 @@ class Snapshot:
         if present is not realization:  # assign() was called since
             stores = (present.store, realization.store)
             realization.store.exceed_all(max(store.highest_version() for store in stores))
+            realization.machine.versions.give_none_of(present.machine.versions)
             realization.is_busy = realization.is_torn = True
             contents.realization = realization
         before = present, restore(realization.store, self.journal), present.layout
@@ -111,9 +112,7 @@ class Snapshot:
         if self.machine.stage < MODEL:
             realization.forget_vectors()
         realization.share()
-        realization.machine.restore(
-            self.machine, None if present is realization else present.machine
-        )
+        realization.machine.restore(self.machine)
         realization.causes = self.causes.copy()
         contents.pools.restore(self.pools)
         contents.time = self.time

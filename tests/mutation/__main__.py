@@ -42,6 +42,7 @@ ALSO = {
         "inspection/strict/test_strict.py",
         "inspection/strict/test_uncached.py",
         "inspection/test_graph_view.py",
+        "inspection/test_hook_graph.py",
         "inspection/test_reads.py",
         "system/declare/test_declarations.py",
         "system/declare/test_named_items.py",

@@ -2,6 +2,7 @@
 
 import gc
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -112,6 +113,43 @@ def test_what_is_pending_is_forgotten_with_what_others_have_finished() -> None:
     assert simbody.has_cache_entry(state[1], 0), "nobody was at Model"
     state.invalidate_all(TOPOLOGY)
     assert not simbody.has_cache_entry(state[1], 0)
+
+
+def test_what_several_subsystems_have_allocated_is_forgotten_in_all_and_stage_by_stage() -> None:
+    state = realize(state_of("a", "b"), TOPOLOGY)
+    early = [part.allocate_q([1.0]) for part in state]
+    realize(state, MODEL)
+    late = [part.allocate_lazy_cache_entry(TIME) for part in state]
+    realize(state, INSTANCE)
+    state.invalidate_all(INSTANCE)
+    for entry in late:
+        with pytest.raises(ForeignNodeError):
+            entry.version(state)
+    assert [block.version(state) for block in early] == [1, 1]
+    state.invalidate_all(MODEL)
+    for block in early:
+        with pytest.raises(ForeignNodeError):
+            block.version(state)
+    assert realize(state, MODEL).nq == 0
+
+
+def test_the_comparison_of_an_entry_is_forgotten_with_it() -> None:
+    state = state_of("a")
+    source = state[0].allocate_discrete_variable(INSTANCE, 1)
+    realize(state, TOPOLOGY)
+    allocate = partial(
+        state[0].allocate_cache_entry_with_prerequisites, TOPOLOGY, INFINITY, (source,), None
+    )
+    compared = allocate(compute=source, equal=lambda before, value: True)
+    realize(state, INSTANCE)
+    state.invalidate_all(MODEL)
+    entry = allocate(compute=source)
+    assert entry._node == compared._node
+    realize(state, INSTANCE)
+    for value in (2, 3):
+        source.set(state, value)
+        assert entry(state) == value
+    assert entry.version(state) == 2
 
 
 def test_indices_are_consecutive_and_local() -> None:

@@ -549,6 +549,43 @@ def test_the_version_of_q_is_not_given_again_to_another_one() -> None:
     assert len(set(versions)) == 3
 
 
+class Cart(Subsystem):
+    """Its first position depends on a modeling option."""
+
+    start = modeling_option(1.0)
+    position = q_variable(factory=lambda self, state: self.start(state))
+
+
+def test_another_first_value_after_a_rollback_has_another_version() -> None:
+    cart = Cart()
+    system = System(cart)
+    state = system.new_state()
+    state.invalidate_all(Stage.MODEL)
+    mark = state.checkpoint()
+    seen = {}
+    for start in (2.0, 3.0, 4.0):
+        cart.start.set(state, start)
+        system.realize(state, Stage.MODEL)
+        seen[cart.position.version(state)] = cart.position(state).item()
+        state.rollback(mark)
+        state.rollback(mark)
+    assert list(seen.values()) == [2.0, 3.0, 4.0]
+
+
+def test_the_version_of_q_is_as_before_after_each_rollback() -> None:
+    state = state_of("a")
+    state[0].allocate_q([1.0])
+    realize(state, Stage.TOPOLOGY)
+    q = state.variable("q")
+    versions = []
+    for _ in range(3):
+        mark = state.checkpoint()
+        realize(state, Stage.MODEL)
+        state.rollback(mark)
+        versions.append(q.version(state))
+    assert versions == [versions[0]] * 3
+
+
 def test_a_subsystem_that_takes_the_place_of_another_has_higher_versions() -> None:
     state = state_of("a")
     mark = state.checkpoint()

@@ -274,6 +274,7 @@ def test_handles_say_what_they_are() -> None:
     assert state_of("b")[0].allocate_q([1.0]).name == "q block 0"
     assert repr(entry) == "CacheEntry('cache entry 0 of subsystem 0')"
     assert str(state[0].variable("u")) == "u of subsystem 0"
+    assert (u.index, state[0].variable("u").index) == (0, 0)
 
 
 def test_an_entry_knows_its_prerequisites_and_they_their_dependents() -> None:

@@ -199,7 +199,7 @@ def test_what_a_hook_has_allocated_is_forgotten_even_if_its_forgetting_is_cut_sh
         if not place:
             break
         realization = state._contents.realization
-        if not realization._is_layout_torn or realization.abandoned != subsystem.index:
+        if not realization.is_layout_torn or realization.abandoned != subsystem.index:
             continue
         num_in_the_middle += 1
         assert state.stage == TOPOLOGY, place

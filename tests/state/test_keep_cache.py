@@ -182,6 +182,10 @@ def test_a_copy_of_a_copy_that_forgets_still_has_its_items() -> None:
     assert twin.copy(keep_cache=True).q.tolist() == [0.5]
 
 
+def test_a_state_without_subsystems_is_copied_too() -> None:
+    assert len(State().copy(keep_cache=True)) == 0
+
+
 def test_without_its_cache_a_copy_is_at_instance() -> None:
     assert Pendulum().state.copy().stage == Stage.INSTANCE
 

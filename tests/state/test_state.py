@@ -164,6 +164,16 @@ def test_what_is_allocated_but_not_advanced_over_is_not_copied() -> None:
     assert (realize(state, INSTANCE).nq, state.nqerr) == (2, 1)
 
 
+def test_a_copy_computes_nothing_of_a_stage_that_it_has_not_reached() -> None:
+    state = state_of("a")
+    entry = state[0].allocate_lazy_cache_entry(POSITION, compute=lambda state: 1)
+    realize(state, POSITION)
+    twin = state.copy()
+    with pytest.raises(StageTooLowError):
+        entry(twin)
+    assert entry(realize(twin, POSITION)) == entry(state) == 1
+
+
 def test_a_copy_without_what_others_depend_on_is_refused() -> None:
     state = state_of("ahead", "behind")
     mass = state[1].allocate_discrete_variable(INSTANCE, 1.0, name="mass")
@@ -173,6 +183,26 @@ def test_a_copy_without_what_others_depend_on_is_refused() -> None:
         state.copy()
     state[1].advance_to_stage(TOPOLOGY)
     assert simbody.has_cache_entry(state.copy()[0], 0)
+
+
+@pytest.mark.parametrize("is_ahead", [True, False])
+def test_of_items_that_are_not_advanced_over_those_are_left_out_that_nothing_else_needs(
+    is_ahead: bool,
+) -> None:
+    state = realize(state_of("other", "owner", "user"), TOPOLOGY)
+    _, owner, user = state
+    owner.allocate_discrete_variable(INSTANCE, 1.0)
+    owner.advance_to_stage(MODEL)
+    late = owner.allocate_lazy_cache_entry(TIME)
+    user.advance_to_stage(MODEL)
+    user.allocate_cache_entry_with_prerequisites(TIME, INFINITY, (late,))
+    if not is_ahead:
+        twin = state.copy()
+        assert [simbody.has_cache_entry(part, 0) for part in twin] == [False] * 3
+        return
+    user.advance_to_stage(INSTANCE)
+    with pytest.raises(PrerequisiteStageError, match="of subsystem 1 'owner'"):
+        state.copy()
 
 
 def test_after_an_assignment_all_versions_are_higher_than_in_both() -> None:
@@ -221,7 +251,8 @@ def test_a_cleared_state_is_empty_and_its_versions_go_on() -> None:
     before = (state.variable("q").version(state), state.topology_version)
     state.clear()
     assert (state.stage, state.num_subsystems) == (Stage.EMPTY, 0)
-    assert (state.variable("q").version(state), state.topology_version) > before
+    assert state.variable("q").version(state) > before[0]
+    assert state.topology_version == before[1] + 1
     realize(state, REPORT)
     assert state.lowest_stage_difference(saved) is TOPOLOGY
     simbody.set_num_subsystems(state, 3)
@@ -487,6 +518,7 @@ WRITES: dict[str, Callable[[State], object]] = {
     "q": lambda state: setattr(state, "q", [1.0, 2.0]),
     "q of a subsystem": lambda state: setattr(state[0], "q", [1.0, 2.0]),
     "handle of q": lambda state: state.variable("q").set(state, [1.0, 2.0]),
+    "handle of q of a subsystem": lambda state: state[0].variable("q").set(state, [1.0, 2.0]),
 }
 
 
@@ -498,7 +530,8 @@ def test_a_write_of_a_whole_is_one_of_each_block_though_another_is_added_later(
     blocks = [state[0].allocate_q([0.0])]
     realize(state, MODEL)
     state.y, state.q, state[0].q = [0.0], [0.0], [0.0]
-    state.variable("q").set(state, [0.0])
+    for part in (state, state[0]):
+        part.variable("q").set(state, [0.0])
     state.invalidate_all(MODEL)
     blocks.append(state[0].allocate_q([0.0]))
     realize(state, MODEL)
@@ -507,12 +540,59 @@ def test_a_write_of_a_whole_is_one_of_each_block_though_another_is_added_later(
     assert [block.version(state) for block in blocks] == [version + 1 for version in before]
 
 
+def test_a_write_of_all_q_is_one_of_a_subsystem_that_is_added_later() -> None:
+    state = state_of("a")
+    realize(state, MODEL)
+    state.q = []
+    state.invalidate_all(TOPOLOGY)
+    state.add_subsystem("b")
+    realize(state, MODEL)
+    q = state[1].variable("q")
+    before = q.version(state)
+    state.q = []
+    assert q.version(state) == before + 1
+
+
+def test_a_write_of_all_q_is_none_of_what_takes_the_place_of_a_block_that_is_forgotten() -> None:
+    state = state_of("a")
+    realize(state, TOPOLOGY)
+    state[0].allocate_q([1.0])
+    realize(state, MODEL)
+    state.q = [2.0]
+    state.invalidate_all(MODEL)
+    entry = state[0].allocate_lazy_cache_entry(TOPOLOGY, compute=lambda state: 1)
+    realize(state, MODEL)
+    assert entry(state) == 1
+    state.q = []
+    assert entry.is_valid(state)
+
+
+def test_what_was_marked_before_q_has_values_is_stale_once_it_has() -> None:
+    state = state_of("a")
+    state[0].allocate_q([1.0])
+    for q in (state.variable("q"), state[0].variable("q")):
+        entry = state[0].allocate_cache_entry_with_prerequisites(TOPOLOGY, INFINITY, (q,))
+        realize(state, TOPOLOGY)
+        entry.mark_valid(state)
+        assert entry.is_valid(state)
+        realize(state, MODEL)
+        assert not entry.is_valid(state)
+        state.invalidate_all(TOPOLOGY)
+
+
+@pytest.mark.parametrize("reached", [TOPOLOGY, MODEL])
 @pytest.mark.parametrize(("stage", "name"), [(MODEL, "q"), (TOPOLOGY, "time")])
-def test_what_gets_its_first_value_again_gets_another_version(stage: Stage, name: str) -> None:
+def test_what_gets_its_first_value_again_gets_another_version(
+    stage: Stage, name: str, reached: Stage
+) -> None:
+    if reached < stage:
+        return
     state = state_of("a")
     state[0].allocate_q([0.0])
-    realize(state, MODEL)
-    state.q, state.time = [5.0], 3.0
+    realize(state, reached)
+    state.time = 3.0
+    if reached == MODEL:
+        state.q = [5.0]
     variable = state.variable(name)
     version = variable.version(state)
     state.invalidate_all(stage)
@@ -544,6 +624,9 @@ def test_a_state_of_a_system_does_not_become_one_of_another_system() -> None:
     by_hand = state_of("a")
     by_hand.assign(theirs)
     assert by_hand.system is theirs.system
+    by_hand.system.invalidate_topology_cache()
+    with pytest.raises(ReadOnlyError, match="an older topology"):
+        by_hand.time = 1.0
     mine.assign(State())
     assert mine.system is None
 

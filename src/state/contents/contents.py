@@ -908,15 +908,15 @@ class Contents:
         """Refuse a copy that would leave out a prerequisite of something in it."""
         realization = self.realization
         structure = realization.store.structure
-        left_out = realization.left_out()
+        stages = realization.machine.stages  # what was allocated at these is left out
         for x, subsystem in enumerate(realization.layout.subsystems):
-            for handle in subsystem.items() if left_out[x] < INSTANCE else ():
-                if handle.allocated_at < left_out[x]:
+            for handle in subsystem.items() if stages[x] < INSTANCE else ():
+                if handle.allocated_at < stages[x]:
                     continue
                 for node in structure.dependents[handle._node]:
                     entry = structure.keys[node]
                     assert isinstance(entry, CacheEntry)
-                    if entry.allocated_at < left_out[entry.subsystem or 0]:
+                    if entry.allocated_at < stages[entry.subsystem or 0]:
                         path = realization.layout.path(handle)
                         raise PrerequisiteStageError(
                             f"{path}: would not be in the copy, but what depends on it would",

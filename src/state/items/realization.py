@@ -59,6 +59,8 @@ class Realization:
         By stage: when something last invalidated it, by the clock, and what: a handle, or text.
     is_torn : bool
         An operation was cut short by an error, and `mend` has not been called since.
+    is_layout_torn : bool
+        It was allocating or forgetting items.
     backing_up : int
         The stage to which all are going back, until they are there; -1 otherwise.
     abandoned : int
@@ -67,13 +69,13 @@ class Realization:
     """
 
     __slots__ = (
-        "_is_layout_torn",
         "_shared",
         "abandoned",
         "backing_up",
         "causes",
         "evaluator",
         "is_busy",
+        "is_layout_torn",
         "is_torn",
         "layout",
         "machine",
@@ -89,7 +91,7 @@ class Realization:
         self.causes: list[tuple[int, object]] = [(0, "")] * len(STAGES)
         self.is_torn = False
         self.is_busy = False
-        self._is_layout_torn = False
+        self.is_layout_torn = False
         self.backing_up = NOBODY
         self.abandoned = NOBODY
         self._shared = False
@@ -127,7 +129,7 @@ class Realization:
         for nodes in twin.layout.stage_nodes[TIME:]:
             for node in nodes.values():
                 twin.store.close(node)
-        twin._forget(self.left_out())
+        twin._forget(twin.machine.stages)
         return twin
 
     def clone(self, bind: Callable[[int], Arguments]) -> "Realization":
@@ -169,10 +171,6 @@ class Realization:
         """Have the layout copied before it is changed, as it is shared from now on."""
         self._shared = True
 
-    def left_out(self) -> list[int]:
-        """Return by subsystem the stage from which on allocated items are not advanced over."""
-        return [stage if stage < INSTANCE else INFINITY for stage in self.machine.stages]
-
     # ------------------------------------------------------------------ allocating
 
     def add_subsystem(self, name: str, version: str, wholes: dict[str, ContinuousVariable]) -> int:
@@ -187,7 +185,7 @@ class Realization:
             layout.changed()
             self.machine.add_subsystem()  # last: from here on it is there
         except BaseException:
-            self._is_layout_torn = self.is_torn = True
+            self.is_layout_torn = self.is_torn = True
             raise
         return index
 
@@ -208,21 +206,21 @@ class Realization:
             subsystem.rows[block.kind].append(rows)
             subsystem.blocks[block.kind].append(block)  # last: from here on it is there
         except BaseException:
-            self._is_layout_torn = self.is_torn = True
+            self.is_layout_torn = self.is_torn = True
             raise
 
     def add_discrete(self, variable: DiscreteVariable[Any], value: object) -> None:
-        """Add a discrete variable."""
+        """Add a discrete variable.
+
+        The caller sets `is_torn` and `is_layout_torn` if this is cut short, or the allocation of
+        its update entry.
+        """
         assert variable.subsystem is not None
-        try:
-            subsystem = self.own_subsystem(variable.subsystem)
-            self._add_item(variable, VARIABLE, value=value)
-            if variable._update is not None:
-                subsystem.auto_update.append(variable)
-            subsystem.discrete.append(variable)  # last: from here on it is there
-        except BaseException:
-            self._is_layout_torn = self.is_torn = True
-            raise
+        subsystem = self.own_subsystem(variable.subsystem)
+        self._add_item(variable, VARIABLE, value=value)
+        if variable._update is not None:
+            subsystem.auto_update.append(variable)
+        subsystem.discrete.append(variable)  # last: from here on it is there
 
     def add_entry(
         self,
@@ -253,7 +251,7 @@ class Realization:
             layout.functions[entry._node] = function
             subsystem.entries.append(entry)  # last: from here on it is there
         except BaseException:
-            self._is_layout_torn = self.is_torn = True
+            self.is_layout_torn = self.is_torn = True
             raise
 
     def own_subsystem(self, index: int) -> SubsystemLayout:
@@ -310,7 +308,6 @@ class Realization:
         So an item is at one node in all States, and those that are outdated stay coherent.
         """
         self.store.reserve(1 + max(h._node for h in handles if h._node != NOWHERE))
-        self._extend()
 
     def _extend(self) -> None:
         functions, arguments = self.layout.functions, self.evaluator.arguments
@@ -327,15 +324,14 @@ class Realization:
         return self.layout
 
     def _forget(self, stages: list[int]) -> None:
-        """Forget what each subsystem allocated at its stage of these, or at a later one."""
+        """Forget what each subsystem allocated at its stage of these, or at a later one.
+
+        The caller sets `is_torn` if this is cut short.
+        """
         layout = self.layout
         if layout.latest < min(stages, default=INFINITY):
             return
-        going = [
-            x
-            for x, stage in enumerate(stages)
-            if stage < INSTANCE and layout.subsystems[x].has_from(stage)
-        ]
+        going = [x for x, stage in enumerate(stages) if layout.subsystems[x].has_from(stage)]
         if not going:
             return
         try:
@@ -351,7 +347,7 @@ class Realization:
             layout.changed()
             layout.latest = min(layout.latest, max(stages) - 1)
         except BaseException:
-            self._is_layout_torn = self.is_torn = True
+            self.is_layout_torn = True
             raise
 
     def _remove(self, node: int) -> None:
@@ -398,20 +394,19 @@ class Realization:
             self.store.write(self.layout.variables["time"]._node)
 
     def back_up(self, stage: int) -> None:
-        """Let the system and all subsystems that are beyond a stage go back to it."""
-        try:
-            self.backing_up = stage
-            stage_nodes = self.layout.stage_nodes
-            for left in range(stage + 1, self.machine.highest + 1):
-                for node in stage_nodes[left].values():
-                    self.store.close(node)
-            self.machine.back_up(stage)
-            if self.layout.latest >= stage:
-                self._forget([stage] * len(self.machine.stages))
-            self.backing_up = NOBODY
-        except BaseException:
-            self.is_torn = True
-            raise
+        """Let the system and all subsystems that are beyond a stage go back to it.
+
+        The caller sets `is_torn` if this is cut short.
+        """
+        self.backing_up = stage
+        stage_nodes = self.layout.stage_nodes
+        for left in range(stage + 1, self.machine.highest + 1):
+            for node in stage_nodes[left].values():
+                self.store.close(node)
+        self.machine.back_up(stage)
+        if self.layout.latest >= stage:
+            self._forget([stage] * len(self.machine.stages))
+        self.backing_up = NOBODY
 
     # ------------------------------------------------------------------ mending
 
@@ -422,9 +417,8 @@ class Realization:
         """
         if self.store.is_torn:
             self.store.mend()
-        if self._is_layout_torn:
+        if self.is_layout_torn:
             self._drop_unlisted()
-        self.machine.count_each()
         if self.backing_up != NOBODY:
             left = self.backing_up + 1
             self.store.write_all([self.layout.stages[left]])  # which may not have come so far
@@ -474,7 +468,7 @@ class Realization:
                 self._remove(node)
             unlisted = [node for node in unlisted if node not in free]
         layout.changed()
-        self._is_layout_torn = False
+        self.is_layout_torn = False
 
 
 def new_variables() -> dict[str, AbstractHandle]:

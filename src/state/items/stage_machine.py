@@ -11,8 +11,9 @@ is counted for itself::
 
     version of Velocity in subsystem 2  =  left together  +  left alone by 2  +  1
 
-After a rollback the numbers are as before. *Peaks* remember how high they were, so that no
-number is given a second time: a stage that is reached or left again gets a higher one.
+After a rollback the numbers are as before. The *peak* exceeds all that were given until then: a
+stage that is reached again gets it, or a higher one, so that no number is given a second time. It
+is the highest number plus 1, and never a sum of several, so that numbers remain small.
 """
 
 from typing import Final
@@ -83,7 +84,7 @@ class StageMachine:
 
     def add_subsystem(self) -> None:
         """Add a subsystem, which is Empty."""
-        self.versions.add_subsystem()
+        self.versions.add_subsystem(len(self.stages))
         self._own_stages().append(EMPTY)  # last: from here on it is there
 
     def _own_stages(self) -> list[int]:
@@ -97,7 +98,8 @@ class StageMachine:
 
     def advance_subsystem(self, subsystem: int, stage: int) -> None:
         """Let a subsystem reach the stage after its present one."""
-        self.versions.reach_alone(subsystem, stage, self.highest)
+        if self.versions.peak:
+            self.versions.reach_alone(subsystem, stage, self.highest)
         self.is_even = False
         self.highest = max(self.highest, stage)
         self._own_stages()[subsystem] = stage
@@ -112,7 +114,7 @@ class StageMachine:
     def prepare(self, last: int) -> None:
         """Give stages up to one that are to be reached numbers that they never had.
 
-        Only where there are peaks, after a rollback.
+        Only where there is a peak, after a rollback.
         """
         self.versions.reach(last, self.stage, self.stages, self.highest)
 
@@ -152,8 +154,6 @@ class StageMachine:
     def back_up(self, stage: int) -> None:
         """Let the system and all subsystems that are beyond a stage go back to it."""
         versions = self.versions
-        if versions.peaks is not None:
-            versions.leave(stage, self.stage, self.highest)
         left = versions.system
         together = versions.together
         if self.is_even:
@@ -181,35 +181,17 @@ class StageMachine:
         """Count that the system and all subsystems left the stages after one, reached or not."""
         self.stage = min(self.stage, stage)
         self.stages = [min(at, stage) for at in self.stages]
-        self._is_shared = False
         self.highest = min(self.highest, stage)
-        self.versions.leave_all_above(self.stage, self.stages)
-
-    def count_each(self) -> None:
-        """Count subsystems one by one until `recount`, after an error in the middle."""
-        self.is_even = False
-        del self.versions.alone[len(self.stages) :]
+        self.versions.leave_all_above(self.stage, self.stages, self.highest)
 
     def recount(self) -> None:
         """Find out how far subsystems are, after an error in the middle."""
         self.highest = max([self.stage, *self.stages])
         self.is_even = self.highest == min([self.stage, *self.stages])
 
-    def restore(self, before: "StageMachine", present: "StageMachine | None") -> None:
-        """Be where it was at a checkpoint, without giving a version number again.
-
-        Parameters
-        ----------
-        before : StageMachine
-            A copy, made at the checkpoint.
-        present : StageMachine or None
-            Its replacement, by an assignment of another State.
-        """
-        self.versions = before.versions.restored(
-            self.versions,
-            (self.stage, self.highest),
-            None if present is None else present.versions,
-        )
+    def restore(self, before: "StageMachine") -> None:
+        """Be where it was when the other one was copied from it; give no version number again."""
+        self.versions = before.versions.restored(self.versions)
         self.stage = before.stage
         self.highest = before.highest
         self.is_even = before.is_even
@@ -228,20 +210,20 @@ class StageVersions:
         How often all subsystems left it together.
     alone : list of list of int
         By subsystem: how often it left it beside that. These lists are replaced, never changed.
-    floor : int
-        No subsystem that is not there any more left a stage more often.
-    peaks : tuple of list of int, or None
-        The highest that the first two must exceed when a stage is next left, or reached.
+    most_alone : list of int
+        No subsystem left it more often beside that. Replaced, never changed.
+    peak : int
+        No stage must be reached with a lower count, after a rollback; 0 before the first one.
     """
 
-    __slots__ = ("alone", "floor", "peaks", "system", "together")
+    __slots__ = ("alone", "most_alone", "peak", "system", "together")
 
     def __init__(self) -> None:
         self.system: Counts = [0] * len(STAGES)
         self.together: Counts = [0] * len(STAGES)
         self.alone: list[Counts] = []
-        self.floor = 0
-        self.peaks: tuple[Counts, Counts] | None = None
+        self.most_alone: Counts = [0] * len(STAGES)
+        self.peak = 0
 
     def copy(self) -> "StageVersions":
         """Return equal ones. Cost O(subsystems)."""
@@ -249,8 +231,8 @@ class StageVersions:
         twin.system = self.system.copy()
         twin.together = self.together.copy()
         twin.alone = self.alone.copy()
-        twin.floor = self.floor
-        twin.peaks = self.peaks
+        twin.most_alone = self.most_alone
+        twin.peak = self.peak
         return twin
 
     def in_system(self, stage: int) -> int:
@@ -261,62 +243,50 @@ class StageVersions:
         """Return the version of a stage of a subsystem."""
         return self.together[stage] + self.alone[subsystem][stage] + 1 if stage else 1
 
-    def add_subsystem(self) -> None:
+    def add_subsystem(self, subsystem: int) -> None:
         """Count for one more subsystem, whose numbers exceed the numbers of all removed ones."""
-        self.alone.append([max(0, self.floor - count) for count in self.together])
+        counts = [max(0, self.peak - count) for count in self.together]
+        self.alone[subsystem:] = [counts]  # in place of one that an error has kept away
+        self.most_alone = _highest(self.most_alone, counts)
 
-    def leave_all_above(self, stage: int, stages: list[int]) -> None:
+    def leave_all_above(self, stage: int, stages: list[int], highest: int) -> None:
         """Count that the system left all stages after one, and each subsystem those after its."""
-        self.system = left_above(self.system, stage, Stage.INFINITY)
-        self.alone = [
-            left_above(counts, at, Stage.INFINITY)
-            for counts, at in zip(self.alone, stages, strict=True)
-        ]
+        self.system = left_above(self.system, stage, INFINITY)
+        self.together = left_above(self.together, highest, INFINITY)
+        for x, at in enumerate(stages):
+            if at < highest:
+                self.leave_alone(x, at, highest)
 
     def leave_alone(self, subsystem: int, stage: int, at: int) -> None:
         """Count that a subsystem backs up from a stage to an earlier one, others may not."""
-        self.alone[subsystem] = left_above(self.alone[subsystem], stage, at)
+        self._replace(subsystem, left_above(self.alone[subsystem], stage, at))
+
+    def renumber(self, system: Counts, together: Counts, alone: list[Counts]) -> None:
+        """Take other counts, but for Topology's of the system, which the System sets."""
+        system[TOPOLOGY] = self.system[TOPOLOGY]
+        self.system = system
+        self.together = together
+        self.alone = alone
+        self.most_alone = [0] * len(STAGES)
+        for counts in alone:
+            self.most_alone = _highest(self.most_alone, counts)
 
     def exceed(self, other: "StageVersions") -> None:
         """Let every number exceed all in both, except for Topology, which the System sets."""
-        system = [count + 2 for count in _highest(self._highest()[0], other._highest()[0])]
-        system[TOPOLOGY] = self.system[TOPOLOGY]
-        self.system = system
-        self.floor = max(self._most(), other._most()) + 2
-        self.together = [self.floor] * len(STAGES)
-        self.alone = [[0] * len(STAGES) for _ in self.alone]
+        count = max(self._most(), other._most()) + 1
+        same = [count] * len(STAGES)
+        self.renumber(same, same.copy(), [[0] * len(STAGES) for _ in self.alone])
 
     # ------------------------------------------------------------------ after a rollback
 
-    def restored(
-        self, own: "StageVersions", own_stages: tuple[int, int], present: "StageVersions | None"
-    ) -> "StageVersions":
-        """Return a copy of these, kept at a checkpoint, that gives no number again.
+    def give_none_of(self, present: "StageVersions") -> None:
+        """Count the numbers of a State that was assigned as given, to go back beyond that."""
+        self.peak = max(self.peak, present._most())
 
-        Parameters
-        ----------
-        own : StageVersions
-            The present state of these.
-        own_stages : tuple of int
-            The stage at which the system is, and the highest subsystem.
-        present : StageVersions or None
-            Their replacement, by an assignment of another State.
-        """
-        system, together = own._highest()
-        # A stage that is realized now has a number that it is yet to be left with.
-        system = [count + (g <= own_stages[0]) for g, count in enumerate(system)]
-        together = [count + (g <= own_stages[1]) for g, count in enumerate(together)]
+    def restored(self, own: "StageVersions") -> "StageVersions":
+        """Return a copy of these, kept at a checkpoint, that gives no number of `own` again."""
         twin = self.copy()
-        if present is None:
-            pairs = zip(own.alone, self.alone, strict=False)
-            alone = [max(a - b for a, b in zip(n, k, strict=True)) for n, k in pairs if n is not k]
-            extra = max(0, max(alone, default=0))
-        else:  # of which any stage may be realized
-            system = [count + 1 for count in _highest(system, present._highest()[0])]
-            extra = max(present._most(), own._most()) + 1
-        if present is not None or len(own.alone) > len(self.alone):
-            twin.floor = 1 + max(own._most(), 0 if present is None else present._most())
-        twin.peaks = system, [count + extra for count in together]
+        twin.peak = own._most() + 1
         return twin
 
     def reach(self, last: int, stage: int, stages: list[int], highest: int) -> None:
@@ -327,52 +297,46 @@ class StageVersions:
         stage, stages, highest
             Where the system is, the subsystems are, and the highest of these is.
         """
-        assert self.peaks is not None
-        system, together = self.peaks
         for g in range(stage + 1, last + 1):
-            self.system[g] = max(self.system[g], system[g])
+            self.reach_system(g)
             if g > highest:
-                self.together[g] = max(self.together[g], together[g])
-            elif self.together[g] < together[g]:
+                self._reach_together(g)
+            else:
                 for x, at in enumerate(stages):
                     if at < g:
                         self.reach_alone(x, g, highest)
 
     def reach_alone(self, subsystem: int, stage: int, highest: int) -> None:
         """Do the same for one subsystem and the next stage that it will reach."""
-        if self.peaks is None or self.together[stage] >= self.peaks[1][stage]:
-            return
-        peak = self.peaks[1][stage]
         if highest < stage:  # nobody has reached it
-            self.together[stage] = peak
-        else:
+            self._reach_together(stage)
+        elif self.together[stage] + self.alone[subsystem][stage] < self.peak:
             counts = self.alone[subsystem].copy()
-            counts[stage] += peak - self.together[stage]
-            self.alone[subsystem] = counts
+            counts[stage] = self.peak - self.together[stage]
+            self._replace(subsystem, counts)
 
     def reach_system(self, stage: int) -> None:
         """Do the same for the system."""
-        if self.peaks is not None:
-            self.system[stage] = max(self.system[stage], self.peaks[0][stage])
+        self.system[stage] = max(self.system[stage], self.peak)
 
-    def leave(self, stage: int, at: int, highest: int) -> None:
-        """Let stages after one, which are to be left, have numbers that they never had."""
-        assert self.peaks is not None
-        system, together = self.peaks
-        for g in range(stage + 1, highest + 1):
-            self.together[g] = max(self.together[g], together[g])
-            if g <= at:
-                self.system[g] = max(self.system[g], system[g] - 1)
+    def _reach_together(self, stage: int) -> None:
+        """Do the same for all subsystems, none of which has reached the stage."""
+        if self.together[stage] >= self.peak:
+            return
+        most = self.most_alone[stage]
+        self.together[stage] = max(self.peak, self.together[stage] + most)
+        if most:  # is in the sum, and would be added again and again
+            self.alone = [_without(c, stage) if c[stage] else c for c in self.alone]
+            self.most_alone = _without(self.most_alone, stage)
 
-    def _highest(self) -> tuple[Counts, Counts]:
-        """Return the highest versions of the system, and of all subsystems together."""
-        if self.peaks is None:
-            return self.system, self.together
-        return _highest(self.system, self.peaks[0]), _highest(self.together, self.peaks[1])
+    def _replace(self, subsystem: int, counts: Counts) -> None:
+        self.alone[subsystem] = counts
+        self.most_alone = _highest(self.most_alone, counts)
 
     def _most(self) -> int:
-        """Return a number that no subsystem exceeds in the times it left a stage."""
-        return max(self.floor, max(self._highest()[1]) + max(map(max, self.alone), default=0))
+        """Return a count that none of these exceeds."""
+        in_subsystems = [self.together[g] + self.most_alone[g] for g in STAGES]
+        return max(self.peak, *self.system, *in_subsystems)
 
 
 def left_above(counts: Counts, stage: int, at: int) -> Counts:
@@ -383,3 +347,8 @@ def left_above(counts: Counts, stage: int, at: int) -> Counts:
 def _highest(counts: Counts, others: Counts) -> Counts:
     """Return the higher number of each stage."""
     return [max(one, other) for one, other in zip(counts, others, strict=True)]
+
+
+def _without(counts: Counts, stage: int) -> Counts:
+    """Return the same numbers, but 0 for a stage."""
+    return [0 if g == stage else count for g, count in enumerate(counts)]

@@ -116,7 +116,7 @@ class Schedule:
         """
         realization = contents.realization
         machine = realization.machine
-        if machine.versions.peaks is not None:
+        if machine.versions.peak:
             machine.prepare(last)
         while machine.stage < MODEL and machine.stage < last:
             self._realize_with_sizes(state, contents, machine.stage + 1)

@@ -250,10 +250,8 @@ class Restoring:
         here = [name for name, _ in subsystems_of(contents)]
         if sorted(names) == sorted(here):
             places = [names.index(name) for name in here]
-            topology = versions.system[TOPOLOGY]  # of this model
-            versions.system, versions.together = list(system), list(together)
-            versions.system[TOPOLOGY] = topology
-            versions.alone = [list(alone[place]) for place in places]
+            counts = [list(alone[place]) for place in places]
+            versions.renumber(list(system), list(together), counts)
         for path, variable in discrete_variables(contents, paths.of).items():
             if path in taken.update_times:
                 contents.update_times[variable._node] = taken.update_times[path]
