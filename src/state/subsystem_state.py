@@ -244,6 +244,7 @@ class SubsystemState(AbstractPartition):
         """
         what = self._attempt("a discrete variable")
         invalidates = check_stage(invalidates, Stage.POSITION, Stage.REPORT, what)
+        what.require_at_most(Stage.TOPOLOGY)
         available_from = check_stage(available_from, Stage.TOPOLOGY, Stage.REPORT, what)
         name = checked_name(name, what)
         update_name = f"update of {name}" if name else ""

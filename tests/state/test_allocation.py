@@ -78,6 +78,12 @@ def snapshot(state: State) -> object:
     )
 
 
+def test_a_stage_that_is_too_high_is_told_before_what_is_wrong_with_the_update_entry() -> None:
+    state = realize(state_of("own"), MODEL)  # as Simbody does
+    with pytest.raises(StageTooHighError):
+        state[0].allocate_auto_update_discrete_variable(REPORT, 1, INFINITY)
+
+
 @pytest.mark.parametrize("name", ALLOCATIONS)
 def test_it_is_allocated_up_to_its_last_stage_and_forgotten_with_that(name: str) -> None:
     last, allocate = ALLOCATIONS[name]
