@@ -48,8 +48,7 @@ def restore(store: Store, journal: Journal) -> list[object]:
             before.append(store.journals.pop())
         _restore(store, journal, before)
         if store.is_torn:  # what was torn is restored; but live groups were not noted
-            store.take_all_for_live()
-            store.is_torn = False
+            store.mend()
         store.share()
         before.append(journal.whole)
         journal.clear()

@@ -77,7 +77,9 @@ VOID: Final = COMPUTING - 1  # the same, when it was invalidated meanwhile
 
 ABSENT: Final = -1  # in place of a clock or a gate that is not there
 
-MENDING: Final = RLock()  # several threads may find that a store is torn
+# Several threads may find that a store is torn, or a State. One lock for both: a finalizer may come
+# to a State while a store is mended, and a State mends its store.
+MENDING: Final = RLock()
 
 
 class Journal:
@@ -368,6 +370,7 @@ class Store:
             structure.remove(node)
             if not structure.members[group]:
                 self._live_below.pop(group, None)
+                self.unpresumed.pop(group, None)  # or a later group at its number has it
                 for g in upstream:
                     if g in self._live_below:
                         self._live_below[g].pop(group, None)
@@ -803,8 +806,8 @@ class Store:
                 return
             if self._is_mending:
                 raise NodeInUseError(
-                    "what an error has cut short: cannot be used now",
-                    "a graph or a State that is not being mended",
+                    "the Graph or State: cannot be used now",
+                    "one that is not being mended after an error",
                     "a use in the middle of that, by a finalizer",
                     "let the finalizer note what to do, and do it after the operation",
                 )

@@ -17,7 +17,7 @@ from stagecache.graph.store import Journal
 from stagecache.graph.structure import NEVER
 from tests.graph.check_structure import check_store
 from tests.graph.test_store_machine import ENTRY, BruteStore, Node, StoreMachine
-from tests.interrupting import plain_only, strikes, visits
+from tests.interrupting import plain_only, steps, strikes, visits
 from tests.profiles import examples
 
 
@@ -404,6 +404,22 @@ def test_a_restoration_that_is_cut_short_leaves_nothing_stale_that_is_valid(
         store.mend()
         for entry in (1, 2):
             assert not store.is_valid(entry) or store.values[entry] == store.values[0], what
+
+
+@plain_only
+def test_a_copy_is_as_cheap_after_a_rollback_that_undoes_what_was_cut_short() -> None:
+    def prepare() -> Store:
+        store = Store()
+        stage = store.add("stage", NodeKind.STAGE)
+        store.add("entry", ENTRY, (stage,))
+        store.open(stage)
+        checkpoint(store)
+        return store
+
+    expected = steps(prepare().copy)
+    for store, what in strikes(prepare, lambda store: store.close(0), every=1):
+        restore(store, store.journals[0])
+        assert steps(store.copy) == expected, what
 
 
 @plain_only

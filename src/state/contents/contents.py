@@ -6,7 +6,7 @@ then it changes the value. So nothing stale passes for valid, even if Control-C 
 
 from collections.abc import Callable
 from functools import partial
-from threading import RLock, get_ident
+from threading import get_ident
 from typing import Any, Final, Protocol
 
 import numpy as np
@@ -34,7 +34,7 @@ from stagecache.graph.observing import (
     last_write,
 )
 from stagecache.graph.releasing import let_go, replace
-from stagecache.graph.store import SHUT, Store
+from stagecache.graph.store import MENDING, SHUT, Store
 from stagecache.state.contents.causes import why_not_valid
 from stagecache.state.contents.guards import COMPUTING, FROZEN, OUTDATED, REALIZING, Guard
 from stagecache.state.contents.observer import Item, Observer
@@ -70,8 +70,6 @@ from stagecache.state.values.values import (
 )
 from stagecache.state.vectors.conversion import FLOAT, converted
 from stagecache.state.vectors.vectors import CONTINUOUS, VectorKind, Y
-
-MENDING: Final = RLock()  # several threads may find that a State is torn
 
 NAN: Final = float("nan")
 WHOLE: Final = slice(None)

@@ -282,7 +282,7 @@ class Pools:
 
     def writable_block(self, kind: VectorKind, subsystem: int, place: slice) -> Vector:
         """Return a view for writing some items of y."""
-        key = kind.name, place.start, place.stop
+        key = kind.name, (place.start, place.stop)
         handed = self._handed.get(key)
         if handed is None:
             handed = self._handed[key] = Handed(kind, subsystem, EMPTY, place)

@@ -12,8 +12,8 @@ is counted for itself::
     version of Velocity in subsystem 2  =  left together  +  left alone by 2  +  1
 
 After a rollback the numbers are as before. The *peak* exceeds all that were given until then: a
-stage that is reached again gets it, or a higher one, so that no number is given a second time. It
-is the highest number plus 1, and never a sum of several, so that numbers remain small.
+stage that is left or reached again gets it, or a higher one, so that no number is given a second
+time. It is the highest number plus 1, and never a sum of several, so that numbers remain small.
 """
 
 from typing import Final
@@ -112,7 +112,7 @@ class StageMachine:
         self.is_even = self.highest == stage
 
     def prepare(self, last: int) -> None:
-        """Give stages up to one that are to be reached numbers that they never had.
+        """Give stages up to one that are not reached numbers that they never had.
 
         Only where there is a peak, after a rollback.
         """
@@ -175,6 +175,8 @@ class StageMachine:
                     versions.leave_alone(x, stage, at)
                     stages[x] = stage
         self.stage = min(self.stage, stage)
+        if versions.peak:
+            versions.reach(self.highest, self.stage, self.stages, stage)
         self.highest = stage
 
     def leave_all_above(self, stage: int) -> None:
@@ -290,7 +292,7 @@ class StageVersions:
         return twin
 
     def reach(self, last: int, stage: int, stages: list[int], highest: int) -> None:
-        """Let stages up to one that are to be reached have numbers that they never had.
+        """Let stages up to one that are not reached have numbers that they never had.
 
         Parameters
         ----------
@@ -330,8 +332,8 @@ class StageVersions:
             self.most_alone = _without(self.most_alone, stage)
 
     def _replace(self, subsystem: int, counts: Counts) -> None:
+        self.most_alone = _highest(self.most_alone, counts)  # first: never too low
         self.alone[subsystem] = counts
-        self.most_alone = _highest(self.most_alone, counts)
 
     def _most(self) -> int:
         """Return a count that none of these exceeds."""

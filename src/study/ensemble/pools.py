@@ -240,12 +240,14 @@ def was_lost(error: Exception) -> bool:
     """Return True if an Executor has lost a task with its worker, so that it has no result.
 
     Dask cancels a task whose result was in the worker, or runs it again; its Executor may look in
-    between, where it finds neither a result nor an error, and fails itself.
+    between, where it finds neither a result nor an error, and fails itself: it unpacks None. Errors
+    of Dask's scheduler, which have no traceback, it raises in the same place.
     """
     if isinstance(error, CancelledError):
         return True
     *_, (frame, _) = walk_tb(error.__traceback__)
-    return bool(frame.f_globals.get("__name__") == "distributed.cfexecutor")
+    is_dask = frame.f_globals.get("__name__") == "distributed.cfexecutor"
+    return is_dask and isinstance(error, TypeError)
 
 
 def _refuse_fork(executor: ProcessPoolExecutor) -> None:

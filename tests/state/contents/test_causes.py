@@ -107,6 +107,22 @@ def test_a_value_stored_by_hand_while_an_entry_was_presumed_computed_is_no_cause
     assert state.explain(pull).path == ("a.load", "a.pull")
 
 
+def test_an_entry_was_not_computed_by_what_was_presumed_of_one_that_is_forgotten() -> None:
+    state = state_of("a")
+    load = state[0].allocate_discrete_variable(Stage.POSITION, 1.0)
+    realize(state, Stage.TOPOLOGY)
+    allocate = state[0].allocate_cache_entry_with_prerequisites
+    allocate(Stage.TIME, Stage.TIME, (load,))
+    realize(state, Stage.POSITION)
+    load.set(state, 2.0)
+    state.invalidate_all(Stage.MODEL)
+    first, second = (allocate(Stage.TIME, Stage.TIME, (load,), compute=load) for _ in range(2))
+    realize(state, Stage.POSITION)
+    second(state)
+    load.set(state, 3.0)
+    assert "no call has computed it" in str(state.explain(first))
+
+
 def test_of_several_paths_the_shortest_is_told() -> None:
     state = state_of("a", "b")
     allocate = state[0].allocate_cache_entry_with_prerequisites

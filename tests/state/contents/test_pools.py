@@ -76,6 +76,15 @@ def test_the_same_view_is_handed_out_until_it_is_sealed() -> None:
     assert state.upd_q() is not first
 
 
+def test_a_block_without_items_is_not_handed_out_in_place_of_the_subsystems_q() -> None:
+    state = state_of("a")
+    empty, _ = state[0].allocate_q([]), state[0].allocate_q([1.0])
+    realize(state, Stage.MODEL)
+    assert empty.upd(state).size == 0
+    state[0].upd_q()[:] = 2.0
+    assert state.q.tolist() == [2.0]
+
+
 def test_a_cache_is_sealed_when_the_stage_is_reached_at_which_it_is_read() -> None:
     state = build()
     whole, part = state.upd_qerr(), state[1].upd_qerr()

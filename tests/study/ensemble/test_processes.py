@@ -256,8 +256,9 @@ def test_dask_runs_members_and_a_worker_that_is_killed_loses_nothing(tmp_path: P
 class LosesFirst(Executor):
     """Loses the first task as Dask does with a worker: the future fails, or is cancelled."""
 
-    def __init__(self, status: str) -> None:
+    def __init__(self, status: str, error: Exception | None = None) -> None:
         self.status = status
+        self.error = error
         self.num_tasks = 0
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
@@ -273,8 +274,9 @@ class LosesFirst(Executor):
     async def _cascade(self, cfexecutor: Any, future: Future[Any]) -> None:
         await cfexecutor._cascade_future(self, future)
 
-    async def _result(self, raiseit: bool) -> None:  # as Dask passes it
+    async def _result(self, raiseit: bool) -> object:  # as Dask passes it
         assert not raiseit
+        return None if self.error is None else (type(self.error), self.error, None)
 
 
 @pytest.mark.parametrize("status", ["pending", "cancelled"])
@@ -283,3 +285,9 @@ def test_a_task_that_dask_loses_runs_again(status: str) -> None:
     results = run_study(SYSTEM, TABLE, energy, executor=executor)
     assert [r.values for r in results] == [r.values for r in run_study(SYSTEM, TABLE, energy)]
     assert executor.num_tasks > 1
+
+
+def test_an_error_of_dasks_scheduler_is_raised() -> None:
+    executor = LosesFirst("error", TimeoutError("no worker came"))
+    with pytest.raises(TimeoutError, match="no worker came"):
+        run_study(SYSTEM, TABLE, energy, executor=executor)
