@@ -334,21 +334,19 @@ class Realization:
         going = [x for x, stage in enumerate(stages) if layout.subsystems[x].has_from(stage)]
         if not going:
             return
-        try:
-            layout = self._own_layout()
-            handles: list[AbstractHandle] = []
-            for x in going:
-                items = layout.subsystems[x].items()
-                handles += [item for item in items if item.allocated_at >= stages[x]]
-                layout.subsystems[x].forget_from(stages[x])
-            handles.sort(key=_serial, reverse=True)
-            for handle in handles:
-                self._remove(handle._node)
-            layout.changed()
-            layout.latest = min(layout.latest, max(stages) - 1)
-        except BaseException:
-            self.is_layout_torn = True
-            raise
+        self.is_layout_torn = True  # until the end
+        layout = self._own_layout()
+        handles: list[AbstractHandle] = []
+        for x in going:
+            items = layout.subsystems[x].items()
+            handles += [item for item in items if item.allocated_at >= stages[x]]
+            layout.subsystems[x].forget_from(stages[x])
+        handles.sort(key=_serial, reverse=True)
+        for handle in handles:
+            self._remove(handle._node)
+        layout.changed()
+        layout.latest = min(layout.latest, max(stages) - 1)
+        self.is_layout_torn = False
 
     def _remove(self, node: int) -> None:
         function = replace(self.layout.functions, node, NO_FUNCTION)
