@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from linecache import getline
 from pathlib import Path
@@ -116,6 +116,29 @@ def run_together(
         What the first of those that raised has raised.
     """
     return Together(functions, pauses, timeout).results()
+
+
+def comes_true(condition: Callable[[], bool]) -> bool:
+    """Wait until a condition holds, and return whether it ever does."""
+    end = time.monotonic() + TIMEOUT
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.005)
+    return False
+
+
+def comes_to_stay(condition: Callable[[], bool]) -> bool:
+    """Wait until a condition holds, and return whether it still does a little later."""
+    comes_true(condition)
+    time.sleep(0.05)
+    return condition()
+
+
+def is_waited_for(condition: threading.Condition) -> bool:
+    """Return whether a thread waits for a condition."""
+    waiters: Collection[Any] = vars(condition)["_waiters"]
+    return len(waiters) > 0
 
 
 def wait_until_in(thread: threading.Thread, function: str) -> None:

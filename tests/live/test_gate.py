@@ -2,15 +2,13 @@
 
 import signal
 import threading
-import time
-from collections.abc import Callable
 from threading import Thread, get_ident
+from time import perf_counter_ns, sleep
 
 import pytest
 
 from stagecache.live.gate import Gate
-
-SOON = 30.0  # seconds, within which a thread has surely done what it can
+from tests.threads import comes_to_stay, comes_true, is_waited_for
 
 
 class Worker:
@@ -37,34 +35,25 @@ class Worker:
         return (self.passed, self.computed) == (passed, computed)
 
 
-def comes_true(condition: Callable[[], bool]) -> bool:
-    """Wait until it does, and look again a little later."""
-    end = time.monotonic() + SOON
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.005)
-    time.sleep(0.05)
-    return condition()
-
-
 def test_an_open_gate_lets_threads_pass() -> None:
     worker = Worker(Gate())
-    assert comes_true(lambda: worker.is_at(15, 5))
+    assert comes_to_stay(lambda: worker.is_at(15, 5))
 
 
 def test_a_shut_gate_stops_a_thread_at_its_next_boundary() -> None:
     worker = Worker(Gate(is_shut=True))
-    assert comes_true(lambda: worker.is_at(0, 0))
+    assert comes_to_stay(lambda: worker.is_at(0, 0))
     worker.gate.open()
-    assert comes_true(lambda: worker.is_at(15, 5))
+    assert comes_to_stay(lambda: worker.is_at(15, 5))
 
 
 def test_a_step_goes_to_the_end_of_one_computation_with_the_writes_before_it() -> None:
     worker = Worker(Gate(is_shut=True))
     for steps in range(1, 4):
         worker.gate.grant_step()
-        assert comes_true(lambda steps=steps: worker.is_at(3 * steps, steps))  # type: ignore[misc]
+        assert comes_to_stay(lambda steps=steps: worker.is_at(3 * steps, steps))  # type: ignore[misc]
     worker.gate.open()
-    assert comes_true(lambda: worker.is_at(15, 5))
+    assert comes_to_stay(lambda: worker.is_at(15, 5))
 
 
 def test_a_step_is_for_one_of_several_threads() -> None:
@@ -72,9 +61,9 @@ def test_a_step_is_for_one_of_several_threads() -> None:
     workers = [Worker(gate) for _ in range(4)]
     for steps in range(1, 5):
         gate.grant_step()
-        assert comes_true(lambda steps=steps: sum(w.computed for w in workers) == steps)  # type: ignore[misc]
+        assert comes_to_stay(lambda steps=steps: sum(w.computed for w in workers) == steps)  # type: ignore[misc]
     gate.open()
-    assert comes_true(lambda: all(w.is_at(15, 5) for w in workers))
+    assert comes_to_stay(lambda: all(w.is_at(15, 5) for w in workers))
 
 
 def test_a_step_that_nothing_has_used_is_given_up_by_a_pause() -> None:
@@ -82,16 +71,24 @@ def test_a_step_that_nothing_has_used_is_given_up_by_a_pause() -> None:
     gate.grant_step()
     gate.shut()
     worker = Worker(gate)
-    assert comes_true(lambda: worker.is_at(0, 0))
+    assert comes_to_stay(lambda: worker.is_at(0, 0))
     gate.open()
-    assert comes_true(lambda: worker.is_at(15, 5))
+    assert comes_to_stay(lambda: worker.is_at(15, 5))
 
 
 def test_the_time_of_the_wait_is_returned() -> None:
     gate = Gate(is_shut=True)
-    threading.Timer(0.1, gate.open).start()
-    assert 0.09e9 < gate.pass_through() < SOON * 1e9
-    assert gate.pass_through() < 0.01e9
+    waits: list[int] = []
+    before = perf_counter_ns()
+    thread = Thread(target=lambda: waits.append(gate.pass_through()))
+    thread.start()
+    assert comes_true(lambda: is_waited_for(gate._changed))
+    begin = perf_counter_ns()
+    sleep(0.05)
+    end = perf_counter_ns()
+    gate.open()
+    thread.join()
+    assert end - begin <= waits[0] <= perf_counter_ns() - before
 
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals of Unix")

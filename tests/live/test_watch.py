@@ -3,7 +3,7 @@
 import gc
 import weakref
 from threading import Thread
-from time import monotonic, sleep
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from stagecache.errors import NotANumberError, OutOfRangeError, WrongTypeError
 from stagecache.examples import pendulum
 from stagecache.live import LiveView
 from tests.live.page import Page, statuses_of
+from tests.threads import TIMEOUT, comes_true
 
 
 @pytest.fixture
@@ -121,7 +122,7 @@ def test_the_end_lets_a_paused_thread_go_on(state: State) -> None:
         thread.start()
         sleep(0.1)
         assert thread.is_alive()
-    thread.join(5.0)
+    thread.join(TIMEOUT)
     assert not thread.is_alive()
 
 
@@ -145,10 +146,7 @@ def test_a_page_asks_why_an_entry_is_not_valid(state: State) -> None:
         assert view._obey(f"explain {number} 12-34"), "with a serial number"
         for wrong in ("explain", "explain ", "explain tip", "explain -1", "explain12"):
             assert not view._obey(wrong)
-        deadline = monotonic() + 10.0
-        while not page.reasons and monotonic() < deadline:
-            sleep(0.01)
-        assert set(page.reasons) == {"pendulum.tip"}
+        assert comes_true(lambda: set(page.reasons) == {"pendulum.tip"})
 
 
 def test_nothing_is_left_of_a_view(state: State) -> None:

@@ -8,7 +8,7 @@ looked for in the folder that STAGECACHE_AXE names, or in node_modules.
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -22,6 +22,7 @@ from stagecache.views.formats.html import data_of, html_of, page_of
 from stagecache.views.formats.page_data import reasons_data
 from stagecache.views.style import DARK, LIGHT
 from tests.browser import chromium, requests_of
+from tests.threads import comes_true
 from tests.views.samples import pendulum, random_view, rooms
 from tests.views.strategies import NASTY
 
@@ -101,6 +102,11 @@ class Browser:
         self.driver.execute_async_script(
             "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done))"
         )
+
+    def wait(self, condition: Callable[[], bool]) -> None:
+        """Wait until a condition holds, and for the next picture."""
+        assert comes_true(condition)
+        self.settle()
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -916,14 +922,12 @@ def test_gestures_move_the_bitmap_of_a_large_picture_which_is_sharp_when_they_en
         "for (let i = 0; i < 20; i += 1) picture.dispatchEvent(new WheelEvent('wheel',"
         " {deltaY: 100, clientX: 300, clientY: 300, bubbles: true, cancelable: true}));"
     )
+    moved = "return root.querySelector('canvas').style.transform"
     browser.run(wheel)
-    time.sleep(0.3)
+    browser.wait(lambda: browser.run(moved) == "")
     before = browser.shown["frames"]
-    browser.run(wheel.replace("deltaY: 100", "deltaY: -20"))
-    assert "scale(" in browser.run("return root.querySelector('canvas').style.transform")
-    time.sleep(0.3)
-    browser.settle()
-    assert browser.run("return root.querySelector('canvas').style.transform") == ""
+    assert "scale(" in browser.run(wheel.replace("deltaY: 100", "deltaY: -20") + moved)
+    browser.wait(lambda: browser.run(moved) == "")
     assert browser.shown["frames"] == before + 1
 
 
@@ -1049,10 +1053,7 @@ def test_what_is_shown_is_saved_as_a_vector_picture(browser: Browser) -> None:
     browser.choose(".status", "not computed")
     browser.find(".save").click()
     file = browser.folder / "house.svg"
-    for _ in range(100):
-        if file.exists():
-            break
-        time.sleep(0.05)
+    browser.wait(file.exists)
     tree = ElementTree.fromstring(file.read_text(encoding="utf-8"))
     tag = "{http://www.w3.org/2000/svg}"
     texts = [text.text for text in tree.iter(f"{tag}text")]
@@ -1097,18 +1098,18 @@ def test_news_change_statuses_counts_and_the_panel(browser: Browser) -> None:
         "nodes": {number["pendulum.tip"]: news}, "computed": [number["pendulum.tip"]],
         "written": [number["pendulum.angle"]], "time": 0.25, "state": "running",
     }  # fmt: skip
-    browser.run("root.explorer.update(arguments[0])", message)
+    update = "root.explorer.update(arguments[0]); return root.explorer.shown().boxes"
+    boxes = browser.run(update, message)
+    flashing = {box["title"] for box in boxes if "flash" in box["marks"]}
+    assert flashing == {"pendulum.tip", "pendulum.angle"}
     assert browser.box("pendulum.tip")["look"] == "valid"
     assert browser.box("pendulum.tip")["remark"] == "5 × · 2.00 ms"
-    assert browser.marked("flash") == {"pendulum.tip", "pendulum.angle"}
     facts = browser.facts()
     assert (facts["status"], facts["version"], facts["value"]) == ("valid", "7", "[0 1]")
     assert (facts["computations"], facts["last computed in"]) == ("5", "2.00 ms")
     assert browser.texts(".live .time") == ["t = 0.25"]
     assert browser.shown["layouts"] == layouts
-    time.sleep(0.9)
-    browser.settle()
-    assert browser.marked("flash") == set()
+    browser.wait(lambda: browser.marked("flash") == set())
 
 
 def test_reasons_come_with_the_news(browser: Browser) -> None:

@@ -33,6 +33,7 @@ from tests.study.ensemble.models import (
     processes,
     slow,
 )
+from tests.threads import comes_true
 
 ENTRIES: tuple[Any, ...] = (
     *(MEADOW.costly, MEADOW.rounded, MEADOW.light, MEADOW.soil, MEADOW.grass),
@@ -96,7 +97,7 @@ def test_a_worker_that_is_killed_loses_nothing_and_doubles_nothing(
     thread = kill_one_after(0.2, lambda: [*pool._processes])
     results = run_study(SYSTEM, MANY, slow, executor=pool)
     thread.join()
-    assert not any(process.is_alive() for process in (pool._processes or {}).values())
+    assert comes_true(lambda: not any(p.is_alive() for p in (pool._processes or {}).values()))
     assert [r.values for r in results] == [r.values for r in expected]
 
 
