@@ -279,10 +279,10 @@ class _Used:
     def _is_followed(self, module: str) -> bool:
         """Return True for modules of the model, and for all modules that are not installed."""
         top = _top(module)
-        if top in self._packages:
+        if top == MAIN or top in self._packages:  # an installed program may run code as its own
             return True
         if top == OWN or top in sys.stdlib_module_names:
-            return top == MAIN
+            return False
         file = getattr(sys.modules.get(module), "__file__", None)
         return file is None or not file.startswith(INSTALLED)
 

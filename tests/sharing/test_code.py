@@ -213,6 +213,24 @@ def test_a_package_of_the_user_is_installed(tmp_path: Path) -> None:
     assert len(hashes) == 1
 
 
+def test_code_that_an_installed_program_runs_as_the_main_one_is_compared(tmp_path: Path) -> None:
+    places = tmp_path / "site-packages"
+    places.mkdir()
+    (places / "shell.py").write_text(
+        "import sys; from stagecache.sharing.code import code_of\n"
+        "typed = {'__name__': '__main__'}; exec(sys.argv[1], typed)\n"
+        "print(code_of(typed['f']).unknown or code_of(typed['f']).hash)"
+    )
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(places), *sys.path])}
+    found = []
+    for content in ("0.0", "1.0", "1.0"):
+        command = [*FRESH_PYTHON, "-m", "shell", f"def f(x):\n    return {content}\n"]
+        done = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
+        found.append(done.stdout)
+    assert "function" not in found[0]
+    assert found[0] != found[1] == found[2]
+
+
 def test_a_program_that_is_typed_in_may_share() -> None:
     program = """
 from stagecache import Graph, shared_results
