@@ -147,6 +147,21 @@ def test_what_a_finalizer_computes_in_the_middle_of_a_write_is_stale_after_it(
         assert (graph["upper"](), graph["lower"]()) == (6, 7), what
 
 
+def test_what_a_collection_computes_in_a_write_after_a_checkpoint_is_stale_after_it() -> None:
+    marks = []
+
+    def prepare() -> Graph:
+        graph = chain()
+        marks.append(graph.checkpoint())
+        return graph
+
+    def write(graph: Graph) -> None:
+        graph["u"].set(5)
+
+    for graph, when in collections(prepare, write, lambda graph: graph["lower"](), every=1):
+        assert (graph["upper"](), graph["lower"]()) == (6, 7), when
+
+
 @plain_only
 @pytest.mark.parametrize("act", ["read", "write", "read another"])
 def test_a_use_by_a_finalizer_of_what_is_being_mended_is_refused(act: str) -> None:
