@@ -1,6 +1,8 @@
 """Files about the project say the same as pyproject.toml."""
 
 import re
+import subprocess
+import sys
 import tomllib
 from itertools import chain
 from pathlib import Path
@@ -46,3 +48,35 @@ def test_the_built_wheels_are_those_of_the_classifiers() -> None:
 
 def test_an_install_with_compiled_modules_has_the_kernel_in_c() -> None:
     assert kernel is not None or not stagecache.compiled
+
+
+def test_ci_runs_tests_of_compiled_rooms_in_both_forms() -> None:
+    names = re.search(
+        r"^HOT = \[\n(.*?)^\]", (ROOT / "setup.py").read_text(encoding="utf-8"), re.M | re.S
+    )
+    rooms = re.search(
+        r"^compiled='tests/\((.*?)\)/'", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.M
+    )
+    assert names is not None
+    assert rooms is not None
+    assert set(re.findall(r'"(\w+)/', names[1])) <= set(rooms[1].split("|"))
+
+
+def test_tests_that_passed_in_one_run_are_left_out_of_another(tmp_path: Path) -> None:
+    first = tmp_path / "first"
+    counts = []
+    for option in (f"--passed-into={first}", f"--but-those-in={first}"):
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-p",
+            "no:cacheprovider",
+            "tests/test_errors.py",
+            option,
+        ]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        counts += re.findall(r"(\d+) (passed|deselected)", done.stdout.splitlines()[-1])
+    names = first.read_text(encoding="utf-8").splitlines()
+    assert {name.split("::")[0] for name in names} == {"tests/test_errors.py"}
+    assert counts == [(str(len(names)), "passed"), (str(len(names)), "deselected")]
