@@ -20,10 +20,13 @@ r"""Matter: a tree of rigid bodies, as it is built, and the entries of its kinem
     stage Acceleration -> joint_udot[i]
     stage Acceleration, axes, tree_bias -> tree_accelerations -> acceleration[i]=
 
-    tree_poses -> tree_centers -> tree_inertias -> m_matrix         if a body has mass
-    tree_inertias, tree_motions, tree_bias -> bias_force
+    tree_poses -> m_matrix                      if a body has mass
+    tree_poses, u -> bias_force
     applied and is_enabled of all forces -> applied_forces -> applied_force
     tree_poses, u, applied_forces -> udot       in the kernel, where there are no constraints
+
+Without the kernel, M is computed from `axes` and `tree_inertias`, and `bias_force` from these,
+`tree_motions` and `tree_bias`.
 
 No position depends on u. The poses of all bodies are one entry (see `tree.poses` for the reasons);
 `pose[i]` is compared with its last value, so entries that depend on one body stay valid where
@@ -117,7 +120,7 @@ from stagecache.multibody.tree.inertias import (
     mass_matrix_of,
     times_mass_matrix,
 )
-from stagecache.multibody.tree.layout import TreeLayout
+from stagecache.multibody.tree.layout import TreeLayout, has_kernel
 from stagecache.multibody.tree.mass_properties import MassProperties
 from stagecache.multibody.tree.motions import (
     axes_in_ground,
@@ -774,8 +777,8 @@ class MatterSubsystem(Subsystem):
 
     @mass_matrix(
         prerequisites=lambda self: (
-            *(self.axes, self.tree_inertias),
-            *(self.tree_poses, self.use_euler_angles),
+            *((self.tree_poses,) if has_kernel() else (self.axes, self.tree_inertias)),
+            self.use_euler_angles,
         ),
         exists=_has_mass,
     )
@@ -793,8 +796,8 @@ class MatterSubsystem(Subsystem):
 
     @generalized_force(
         prerequisites=lambda self: (
-            *(self.axes, self.inertial_bias),
-            *(self.tree_poses, self.u, self.use_euler_angles),
+            *((self.tree_poses, self.u) if has_kernel() else (self.axes, self.inertial_bias)),
+            self.use_euler_angles,
         ),
         exists=_has_mass,
     )

@@ -26,6 +26,11 @@ Indices = NDArray[np.intp]
 GROUND: Final = 0
 
 
+def has_kernel() -> bool:
+    """Return whether trees have a kernel, which reads other entries than NumPy does."""
+    return kernel is not None
+
+
 @final
 class TreeLayout:
     """The tables of a tree, for one form of orientations. It is const.

@@ -36,7 +36,9 @@ from stagecache.multibody import (
     WeldConstraint,
     applied_from,
 )
+from stagecache.multibody.tree import layout
 from stagecache.system.dynamics.dynamics import generalized_force
+from stagecache.testing import check_coherence, check_precision, check_strict
 from tests.multibody.trees import Tree, make_tree, random_mass, random_transform, trees
 from tests.profiles import examples
 
@@ -484,3 +486,21 @@ def test_reactions_of_the_kernel_are_those_of_numpy(tree: Tree) -> None:
     layout.kernel = kernel
     scale = max(1.0, np.abs(expected).max())
     np.testing.assert_allclose(found, expected, atol=1e-11 * scale)
+
+
+@pytest.mark.parametrize("has_kernel", [True, False])
+@pytest.mark.parametrize("check", [check_precision, check_strict, check_coherence])
+def test_what_dynamics_declare_is_what_they_read_with_and_without_the_kernel(
+    check: Any, has_kernel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not has_kernel:
+        monkeypatch.setattr("stagecache.multibody.tree.layout.kernel", None)
+    elif not layout.has_kernel():
+        pytest.skip("the kernel is not compiled")
+    system = MultibodySystem()
+    mass = {"mass": 2.0, "inertia": [0.1, 0.2, 0.25]}
+    arm = system.matter.add_body("arm", system.matter.ground, Ball(), mass_properties=mass)
+    offset = Transform(None, [0.0, 1.0, 0.0])
+    system.matter.add_body("hand", arm, Pin(), outboard_frame=offset, mass_properties=mass)
+    system.add(Gravity(system.matter), "gravity")
+    assert check(system, settings=examples(10), seed=1).examples > 0
