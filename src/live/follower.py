@@ -351,8 +351,9 @@ class Follower:
                 "running", "paused" or "ended".
         """
         with self._looking:
+            name = self.state  # first: where it is the end, all is counted
             self._count()
-            state = self._state()
+            state = {"time": self._time(), "state": name}
             is_told = state["state"] == self._state_told.get("state")
             if is_told and not self._looks and monotonic() < self._next_look:
                 return None
@@ -431,10 +432,10 @@ class Follower:
         """One of "running", "paused" and "ended"."""
         return "ended" if self._is_over else "paused" if self._gate.is_shut else "running"
 
-    def _state(self) -> Update:
+    def _time(self) -> float | None:
         contents = self._contents
         time = nan if contents is None else contents.time
-        return {"time": time if isfinite(time) else None, "state": self.state}
+        return time if isfinite(time) else None
 
 
 def _update(

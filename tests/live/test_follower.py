@@ -342,6 +342,24 @@ def test_nothing_grows_with_the_number_of_events() -> None:
     assert least < 20_000
 
 
+def test_the_end_is_told_with_all_that_came_before_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = pendulum.system().new_state()
+    page, follower = Page(), follow(state)
+    count = follower._count
+
+    def count_before_the_end() -> None:
+        count()
+        state.time = 1.0
+        follower.end()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(follower, "_count", count_before_the_end)
+        page.tell(follower.glance())
+    assert page.state == "running"
+    page.tell(follower.glance())
+    assert (page.state, page.nodes["time"]["count"]) == ("ended", 1)
+
+
 # ---------------------------------------------------------------------- waits
 
 
