@@ -1,5 +1,6 @@
 """Profiles of Hypothesis, the order of tests, and options for runs one after the other."""
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,7 +28,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail if a test is skipped: for where everything that tests can use is installed",
     )
-    parser.addoption("--passed-into", metavar="FILE", help="write the names of tests that pass")
     parser.addoption("--but-those-in", metavar="FILE", help="leave out tests with these names")
 
 
@@ -45,7 +45,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
     if reporter is None:  # in a worker
         return
-    file = session.config.getoption("--passed-into")
+    file = os.environ.get("STAGECACHE_PASSED")  # no option: it is set around README's command
     if file:
         names = [f"{report.nodeid}\n" for report in reporter.stats.get("passed", ())]
         Path(file).write_text("".join(names), encoding="utf-8")
