@@ -333,6 +333,11 @@ class GraphMachine(RuleBasedStateMachine):
     def observe(self, data: st.DataObject, strict: bool, trace: bool) -> None:
         self.some_pair(data).observe(strict=strict, trace=trace)
 
+    def is_unhooked(self, graph: Graph) -> bool:
+        """Whether computations begin unnoticed, after strict mode."""
+        handles = graph._handles
+        return handles.evaluator._bind == handles.bind
+
     @rule(data=st.data())
     def observe_no_more(self, data: st.DataObject) -> None:
         """What was noted fits what the graph is."""
@@ -342,7 +347,7 @@ class GraphMachine(RuleBasedStateMachine):
         handles = pair.real._handles
         assert handles.visible is handles.store
         assert handles.evaluator.functions is handles.functions
-        assert handles.evaluator._bind == handles.bind
+        assert self.is_unhooked(pair.real)
         if log is not None:
             assert log.undeclared == ()
             for over in log.over_declared():

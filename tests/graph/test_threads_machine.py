@@ -182,6 +182,13 @@ class Writer:
 class ThreadsMachine(GraphMachine):
     """Graphs that several threads use, too; they begin with entries."""
 
+    def is_unhooked(self, graph: Graph) -> bool:
+        """Whether they do from the next one on: who read when strict mode ended left the hook."""
+        entries = [node for node in graph if isinstance(node, Entry)]
+        if entries:
+            graph._handles.evaluator._bind(entries[0]._node)  # as a computation begins
+        return not entries or super().is_unhooked(graph)
+
     @initialize(
         values=st.lists(st.integers(0, 9), min_size=1, max_size=3),
         entries=st.lists(
