@@ -57,6 +57,9 @@ MADE: Final = frozenset(
 )
 """Classes of the members that Python itself adds to classes."""
 
+ANNOTATES: Final = frozenset(("__annotate__", "__annotate_func__"))
+"""What Python 3.14 adds for annotations, on which no value depends."""
+
 PATHS: Final = ("stdlib", "platstdlib", "purelib", "platlib")
 PLACES: Final = ("site-packages", "dist-packages")
 INSTALLED: Final = tuple(
@@ -344,7 +347,7 @@ class _Used:
         for key, value in vars(cls).items():
             is_code = isinstance(_inner(value), FunctionType | property)
             is_internal = key.startswith("_" if is_enum else "__") and not is_code
-            if is_internal or _is_made(value) or key in written:
+            if is_internal or _is_made(value) or key in written or key in ANNOTATES:
                 continue
             is_member = isinstance(value, Enum) and is_enum
             self._texts[f"{label}: {key}"] = self.text_of(value.value if is_member else value)

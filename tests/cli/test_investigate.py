@@ -382,8 +382,8 @@ def test_an_entry_that_raises_is_told_and_the_question_about_others_is_answered(
     result = run(args[0], failing, *args[1:])
     assert result.exit_code == 0
     assert answer in result.stdout
-    assert result.stderr == (
-        "Warning: compute body.inverse, body.twice: ZeroDivisionError: float division by zero, "
+    assert result.stderr.replace("float division", "division") == (
+        "Warning: compute body.inverse, body.twice: ZeroDivisionError: division by zero, "
         f"at {failing}:10\n"
     )
 

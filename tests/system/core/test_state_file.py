@@ -117,7 +117,9 @@ def same(one: Any, other: Any) -> bool:
         return np.array_equal(one, other, equal_nan=one.dtype.kind == "f")
     if isinstance(one, float) and np.isnan(one):
         return bool(np.isnan(other))
-    return type(one) is type(other) and (one == other or pickle.dumps(one) == pickle.dumps(other))
+    if type(one) is not type(other):
+        return False
+    return one == other or pickle.dumps(one, 4) == pickle.dumps(other, 4)  # 5 tells who may write
 
 
 def chain(count: int) -> MultibodySystem:
