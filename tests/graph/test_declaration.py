@@ -232,3 +232,11 @@ def test_an_entry_that_cannot_be_shared_is_named_if_it_has_a_name() -> None:
         graph.entry("sum", lambda: 1, shared=True)
     with pytest.raises(DeclarationError, match=r"^entry\(shared=True\)"):
         graph.entry(shared=True)
+
+
+def test_a_version_of_what_is_not_shared_is_refused() -> None:
+    graph = Graph()
+    a = graph.variable("a", 1)
+    with pytest.raises(DeclarationError, match="has no use"):
+        graph.entry("sum", lambda a: a(), prerequisites=(a,), version="1")
+    assert len(graph) == 1

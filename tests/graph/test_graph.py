@@ -23,6 +23,7 @@ from stagecache.errors import (
     ForeignNodeError,
     InvalidNameError,
     NodeInUseError,
+    NodeKindError,
     RemovedNodeError,
     UnknownNodeError,
     WrongTypeError,
@@ -619,7 +620,7 @@ def test_nodes_of_another_graph_or_after_their_removal_are_refused_everywhere() 
         for use in [*uses, graph.__getitem__]:
             with pytest.raises(error):
                 use(node)
-    for use in uses:
+    for use in [*uses, graph.__getitem__]:
         with pytest.raises(WrongTypeError):
             use(5)
     for use in (pickle.dumps, copy.deepcopy):
@@ -629,6 +630,14 @@ def test_nodes_of_another_graph_or_after_their_removal_are_refused_everywhere() 
         twin.explain(a)
     assert graph[a] is a
     assert [node.name for node in graph] == ["a"]
+
+
+def test_an_entry_cannot_be_set() -> None:
+    graph = Graph()
+    entry = graph.entry("entry", lambda: 1)
+    with pytest.raises(NodeKindError, match="cannot be set"):
+        entry.set(2)
+    assert entry() == 1
 
 
 @pytest.mark.parametrize(

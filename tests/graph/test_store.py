@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 from itertools import count
+from threading import Thread
 
 import pytest
 
@@ -12,9 +13,10 @@ from stagecache.graph import (
     Store,
 )
 from stagecache.graph.rollback import checkpoint, restore
-from stagecache.graph.store import CLOSED, COMPUTING, WIDE
+from stagecache.graph.store import CLOSED, COMPUTING, MENDING, WIDE
 from tests.graph.check_structure import check_store
 from tests.interrupting import ignore_lost_strikes, plain_only, struck_at, visits
+from tests.threads import wait_until_in
 
 VARIABLE, STAGE, ENTRY = NodeKind.VARIABLE, NodeKind.STAGE, NodeKind.CACHE_ENTRY
 
@@ -788,3 +790,20 @@ def test_a_value_stored_by_hand_is_a_change_or_leaves_an_entry_that_may_be_cut_o
     assert store.marks[entry] == (~clock if is_void else mark)
     assert store.clock == clock + is_change
     assert store.changed == ({entry: clock + 1} if is_change else {})
+
+
+@plain_only
+def test_a_thread_that_finds_it_mended_by_another_one_leaves_it_as_it_is() -> None:
+    store = Store()
+    v = store.add("v", VARIABLE)
+    group = store.group_of[store.add("e", ENTRY, (v,))]
+    store.is_torn = True
+    thread = Thread(target=store.mend)
+    with MENDING:
+        thread.start()
+        wait_until_in(thread, "mend")
+        store.mend()
+        assert store.live[group]
+        store.live[group] = False  # which it would be no more if it was mended again
+    thread.join()
+    assert not store.live[group]

@@ -330,6 +330,8 @@ def test_a_stage_version_rises_when_the_stage_is_left() -> None:
     assert state.lowest_stage_difference(saved) is VELOCITY
     assert state.lowest_stage_difference(state.stage_versions) is INFINITY
     assert state[0].stage_versions == (1, 1, 1, 1, 1, 1, 2, 1, 1, 1, 1)
+    with pytest.raises(OutOfRangeError, match="not versions of stages"):
+        state.lowest_stage_difference(3)  # type: ignore[arg-type]  # is refused
 
 
 def test_the_topology_version_is_set_without_a_change_of_stage() -> None:

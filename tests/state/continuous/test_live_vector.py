@@ -7,7 +7,16 @@ from importlib.util import find_spec
 import numpy as np
 import pytest
 
-from stagecache import ContinuousState, DiagramContinuousState, Stage, State, simbody
+from stagecache import (
+    ContinuousState,
+    DiagramContinuousState,
+    Stage,
+    State,
+    Subsystem,
+    System,
+    q_variable,
+    simbody,
+)
 from stagecache.errors import MissingExtraError, PartitionError, StageTooLowError
 from stagecache.state.continuous.element_views import AbstractElementView
 from tests.state.realizing import realize, state_of
@@ -162,6 +171,18 @@ def test_labels_name_subsystem_block_and_element() -> None:
     assert float(labeled.sel(x="arm.elbow")) == 4.0
     plain = ContinuousState([1, 2, 3], 1, 1, 1).to_labeled()
     assert list(plain["x"].values) == ["q0", "v0", "z0"]
+
+
+@pytest.mark.skipif(find_spec("xarray") is None, reason="needs the extra labels: '.[labels]'")
+def test_numbers_have_the_names_that_their_subsystem_gives() -> None:
+    class Hinge(Subsystem):
+        angle = q_variable(0.5)
+
+        def _number_names(self, of: object) -> tuple[str, ...]:
+            return ("swing",)
+
+    labeled = System(hinge=Hinge()).new_state().continuous_state.to_labeled()
+    assert list(labeled["x"].values) == ["hinge.swing"]
 
 
 def test_without_xarray_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
