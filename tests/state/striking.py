@@ -58,7 +58,7 @@ def strike_a_copy(data: st.DataObject, pair: CombinedPair, commands: list[str]) 
         interpreter = CombinedInterpreter()
         held = pair.interpreter.held
         interpreter.held = held.copied(held.state.copy(keep_cache=True))
-        interpreter.saved = pair.interpreter.saved
+        interpreter.saved = pair.interpreter.saved.copy()
         interpreter.slots = {
             k: slot.copied(slot.state.copy(keep_cache=True))
             for k, slot in pair.interpreter.slots.items()
