@@ -58,7 +58,7 @@ MADE: Final = frozenset(
 """Classes of the members that Python itself adds to classes."""
 
 ANNOTATES: Final = frozenset(("__annotate__", "__annotate_func__"))
-"""What Python 3.14 adds for annotations, on which no value depends."""
+"""Functions that Python 3.14 adds for annotations, on which no value depends."""
 
 PATHS: Final = ("stdlib", "platstdlib", "purelib", "platlib")
 PLACES: Final = ("site-packages", "dist-packages")
