@@ -65,7 +65,7 @@ class Strike:
     def __call__(self, frame: FrameType, event: str, argument: object) -> Any:
         if not frame.f_code.co_filename.startswith(LIBRARY):
             return None
-        if event != "exception" and not is_spared(frame.f_code.co_filename, frame.f_lineno):
+        if event != "exception" and not is_with(frame.f_code.co_filename, frame.f_lineno):
             if self.steps == 0:
                 sys.settrace(None)
                 where = Path(frame.f_code.co_filename).name
@@ -80,12 +80,9 @@ class Strike:
 
 
 @cache
-def is_spared(file: str, line: int) -> bool:
-    """Whether a ``with`` is entered or left, or a ``try`` begins: nothing strikes there else.
-
-    Python 3.11 does not leave the ``with`` around a ``try`` at whose beginning a tracer raises.
-    """
-    return getline(file, line).lstrip().startswith(("with ", "try:"))
+def is_with(file: str, line: int) -> bool:
+    """Whether a ``with`` is entered or left, where the interpreter lets nothing strike."""
+    return getline(file, line).lstrip().startswith("with ")
 
 
 def struck_at(at: int, operation: Operation, error: type[BaseException]) -> str:
