@@ -693,9 +693,7 @@ def test_a_mending_that_is_cut_short_begins_anew() -> None:
         store.live[:] = [False] * len(store.live)  # as if a computation were cut short
         store.is_torn = True
         place = struck_at(at, store.mend, KeyboardInterrupt)
-        with suppress(
-            RuntimeError
-        ):  # Python 3.11 stays in a `with` if a tracer raises at its `try`
+        with suppress(RuntimeError):  # that is kept if a tracer raises at the `try` in the `with`
             MENDING.release()
         store.mend()
         assert (store.is_valid(entry), store.is_valid(hidden)) == (True, False), place
