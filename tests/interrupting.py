@@ -55,17 +55,26 @@ ignore_lost_strikes = pytest.mark.filterwarnings(
 
 
 class Strike:
-    """Raises an error at the n-th step of the library, counted from 0; a trace function."""
+    """Raises an error at the n-th step of the library, counted from 0; a trace function.
 
-    def __init__(self, at: int, error: type[BaseException]) -> None:
+    Steps are counted in functions of these names, or in all functions.
+    """
+
+    def __init__(
+        self, at: int, error: type[BaseException], within: frozenset[str] = frozenset()
+    ) -> None:
         self.steps = at
         self.error = error
+        self.within = within
         self.place = ""
 
     def __call__(self, frame: FrameType, event: str, argument: object) -> Any:
-        if not frame.f_code.co_filename.startswith(LIBRARY):
+        code = frame.f_code
+        if not code.co_filename.startswith(LIBRARY):
             return None
-        if event != "exception" and not is_with(frame.f_code.co_filename, frame.f_lineno):
+        if self.within and code.co_name not in self.within:
+            return None
+        if event != "exception" and not is_spared(code.co_filename, frame.f_lineno):
             if self.steps == 0:
                 sys.settrace(None)
                 where = Path(frame.f_code.co_filename).name
@@ -80,14 +89,22 @@ class Strike:
 
 
 @cache
-def is_with(file: str, line: int) -> bool:
-    """Whether a ``with`` is entered or left, where the interpreter lets nothing strike."""
-    return getline(file, line).lstrip().startswith("with ")
+def is_spared(file: str, line: int) -> bool:
+    """Whether a ``with`` is entered or left, or a ``try`` begun: the interpreter strikes at none.
+
+    Python 3.11 would not leave a ``with`` if a tracer raised at the ``try`` that follows it.
+    """
+    return getline(file, line).lstrip().startswith(("with ", "try:"))
 
 
-def struck_at(at: int, operation: Operation, error: type[BaseException]) -> str:
+def struck_at(
+    at: int,
+    operation: Operation,
+    error: type[BaseException],
+    within: frozenset[str] = frozenset(),
+) -> str:
     """Run an operation and strike at its n-th step; return where, or "" if it has fewer."""
-    strike = Strike(at, error)
+    strike = Strike(at, error, within)
     before = sys.gettrace()
     sys.settrace(strike)
     try:
@@ -237,19 +254,23 @@ def out_of_stack(margin: int, operation: Operation) -> bool:
 
 
 def strikes(
-    prepare: Callable[[], Any], operation: Callable[[Any], object], every: int
+    prepare: Callable[[], Any],
+    operation: Callable[[Any], object],
+    every: int,
+    within: frozenset[str] = frozenset(),
 ) -> Iterator[tuple[Any, str]]:
     """Strike at steps of an operation, each time on what `prepare` makes.
 
     Yields what it was done to, and what struck: Control-C and lack of memory at each `every`-th
-    step (in the profile `nightly`, at 50 times as many), lack of stack at each depth.
+    step (in the profile `nightly`, at 50 times as many), lack of stack at each depth. Steps are
+    those in functions of the names `within`, or all.
     """
     every = max(every // 50, 1) if is_nightly() else every
     for error in (KeyboardInterrupt, MemoryError):
         at = 0
         while True:
             subject = prepare()
-            place = struck_at(at, partial(operation, subject), error)
+            place = struck_at(at, partial(operation, subject), error, within)
             if not place:
                 break
             yield subject, f"{error.__name__} at {place}"

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from math import inf, isnan
 from typing import final
 
-from attrs import evolve, field, frozen
+from attrs import evolve
 
 from stagecache.checks import require_bool, require_type
 from stagecache.errors import ForeignStateError, StudyError, short_repr
@@ -25,8 +25,8 @@ from stagecache.files.values import bad_file
 from stagecache.progress import Progress, ProgressBar, check_progress
 from stagecache.state.state import State
 from stagecache.state.vectors.conversion import FLOAT, converted
+from stagecache.study.integrate.handled import Handled
 from stagecache.study.integrate.integrator import Integrator, passed
-from stagecache.study.integrate.localization import TriggeredEvent
 from stagecache.study.integrate.step_status import StepStatus
 from stagecache.study.restart import Restart
 from stagecache.study.study import Study
@@ -39,25 +39,6 @@ START, STEP = StepStatus.START_OF_CONTINUOUS_INTERVAL, StepStatus.TIME_HAS_ADVAN
 TRIGGER, SCHEDULED = StepStatus.REACHED_EVENT_TRIGGER, StepStatus.REACHED_SCHEDULED_EVENT
 LIMIT = StepStatus.REACHED_STEP_LIMIT
 NextTime = Callable[[State, bool], tuple[float, tuple[Event, ...]]]
-
-
-@frozen
-class Done:
-    """Events that were handled already.
-
-    Attributes
-    ----------
-    triggered : tuple of TriggeredEvent
-        Those that the integrator reported last, unless they still have to be handled.
-    scheduled : dict of int to float
-        Time at which an event took place last, by its id.
-    has_ended : bool
-        True once the end of the simulation was handled.
-    """
-
-    triggered: tuple[TriggeredEvent, ...] = ()
-    scheduled: dict[int, float] = field(factory=dict)
-    has_ended: bool = False
 
 
 @final
@@ -173,10 +154,10 @@ class TimeStepper(Study):
     def _start(self, begin: float) -> None:
         """Forget all that happened before."""
         self._begin = begin
-        self._done = Done()
         self._reported: dict[int, float] = {}
         self._last_seen = -inf
         self._looked_at = -inf  # the advanced time at which the next event was looked for
+        self._num_changes = 0  # made by handlers until then
         self._next_event = inf
         self._due_events: tuple[Event, ...] = ()
         self._is_initialized = True
@@ -197,8 +178,8 @@ class TimeStepper(Study):
             integrator=self._integrator._record(),
             begin=self._begin,
             last_seen=self._last_seen,
-            handled={names[x]: time for x, time in self._done.scheduled.items()},
-            reported={names[x]: time for x, time in self._reported.items()},
+            handled={names[x]: t for x, t in self._integrator._handled.scheduled.items()},
+            reported={names[x]: t for x, t in self._reported.items()},
         )
 
     def _go_on(self, restart: Restart) -> None:
@@ -214,7 +195,8 @@ class TimeStepper(Study):
         if not ids.keys() >= {*restart.handled, *restart.reported}:
             what = f"the restart of {self._name}"
             raise bad_file(what, "events of the model", short_repr([*restart.handled]))
-        self._done = Done(scheduled={ids[name]: t for name, t in restart.handled.items()})
+        scheduled = {ids[name]: t for name, t in restart.handled.items()}
+        self._integrator._handled = Handled(scheduled=scheduled)
         self._reported = {ids[name]: t for name, t in restart.reported.items()}
         self._last_seen = restart.last_seen
 
@@ -278,7 +260,7 @@ class TimeStepper(Study):
         try:
             self._is_stepping, integrator._watch = True, show
             integrator._shows_windows = self._see is not None or self._reports_all
-            while status is None and not self._done.has_ended:
+            while status is None and not integrator._handled.has_ended:
                 status = self._advance(time)
                 show(integrator.time)
             self._is_stepping, integrator._watch = False, None
@@ -296,8 +278,9 @@ class TimeStepper(Study):
             if not integrator._end_is_reported:
                 integrator.step_to(inf)
             return self._end()
-        if integrator.triggered_events is not self._done.triggered:  # the last time, it failed
+        if integrator.triggered_events is not integrator._handled.triggered:  # it failed last time
             return self._handle_triggered()
+        self._time_has_advanced()  # if that failed last time
         final = integrator.options.final_time
         self._look_for_events()
         event = self._as_one(self._next_event, self._due_events, time, final)
@@ -346,13 +329,16 @@ class TimeStepper(Study):
         rounding.
         """
         advancer = self._integrator._initialized("the advanced State")
-        if advancer.t == self._looked_at or (advancer.t == self._next_event and self._due_events):
+        handled = self._integrator._handled
+        if handled.num_changes == self._num_changes and (
+            advancer.t == self._looked_at or (advancer.t == self._next_event and self._due_events)
+        ):
             return
         advancer.settle()
         self._next_event, self._due_events = self._next(
-            self._system.calc_time_of_next_scheduled_event, advancer.state, self._done.scheduled
+            self._system.calc_time_of_next_scheduled_event, advancer.state, handled.scheduled
         )
-        self._looked_at = advancer.t
+        self._looked_at, self._num_changes = advancer.t, handled.num_changes
 
     def _next(
         self, next_time: NextTime, state: State, done: dict[int, float]
@@ -390,52 +376,51 @@ class TimeStepper(Study):
     # ------------------------------------------------------------------ events
 
     def _handle(
-        self, cause: EventCause, events: tuple[Event, ...] = (), done: Done | None = None
+        self, cause: EventCause, events: tuple[Event, ...] = (), handled: Handled | None = None
     ) -> None:
         """Handle events, and let the integrator go on from the changed State.
 
-        All of it happens; or an error leaves everything as it was before.
+        All of it happens, and is noted in the record of what was handled; or an error leaves
+        everything as it was before.
         """
         self._show()
-        results = self._integrator._handle(cause, events)
-        self._done = done or self._done
-        if results.any_change_made or cause is EventCause.SCHEDULED:
-            self._forget_next()
+        results = self._integrator._handle(cause, events, handled)
         if results.any_change_made:
             self._show(is_new=True)
 
     def _handle_triggered(self) -> StepStatus | None:
         found = self._integrator.triggered_events
         events = tuple(e.event for e in found)
-        self._handle(EventCause.TRIGGERED, events, evolve(self._done, triggered=found))
-        low, high = self._integrator.event_window
-        if low < high:
-            self._time_has_advanced()
+        handled = evolve(self._integrator._handled, triggered=found)
+        self._handle(EventCause.TRIGGERED, events, handled)
+        self._time_has_advanced()
         return TRIGGER if self._reports_all else None
 
     def _handle_scheduled(self) -> bool:
         """Handle scheduled events; return True if there are any."""
-        events = self._due_events
+        events, handled = self._due_events, self._integrator._handled
         if events:
             times = {e.id: self._integrator.advanced_time for e in events}
-            done = evolve(self._done, scheduled=self._done.scheduled | times)
-            self._handle(EventCause.SCHEDULED, events, done)
+            handled = evolve(handled, scheduled=handled.scheduled | times)
+            self._handle(EventCause.SCHEDULED, events, handled)
         else:
-            self._forget_next()
+            self._looked_at = -inf
         return bool(events)
 
-    def _forget_next(self) -> None:
-        """Forget the next scheduled event, as the State has changed, or as it has taken place."""
-        self._looked_at, self._next_event, self._due_events = -inf, inf, ()
-
     def _time_has_advanced(self) -> None:
-        if self._system.has_time_advanced_events and not self._integrator.is_simulation_over:
-            self._handle(EventCause.TIME_ADVANCED)
+        """Handle the time-advanced events of the last step, unless that was done."""
+        integrator = self._integrator
+        num_steps, handled = integrator._num_reported, integrator._handled
+        if not self._system.has_time_advanced_events or integrator.is_simulation_over:
+            return
+        if num_steps > handled.num_steps:
+            self._handle(EventCause.TIME_ADVANCED, handled=evolve(handled, num_steps=num_steps))
 
     def _end(self) -> StepStatus:
         has_updates = self._integrator._initialized("the advanced State").has_updates
         self._show(is_new=has_updates)
-        self._handle(EventCause.TERMINATION, done=evolve(self._done, has_ended=True))
+        handled = evolve(self._integrator._handled, has_ended=True)
+        self._handle(EventCause.TERMINATION, handled=handled)
         return END
 
     def _show(self, *, is_new: bool = False) -> None:

@@ -1,7 +1,6 @@
 """The store's own promises; the random operations are in test_store_machine.py."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
 from itertools import count
 from threading import Thread
@@ -693,8 +692,6 @@ def test_a_mending_that_is_cut_short_begins_anew() -> None:
         store.live[:] = [False] * len(store.live)  # as if a computation were cut short
         store.is_torn = True
         place = struck_at(at, store.mend, KeyboardInterrupt)
-        with suppress(RuntimeError):  # that is kept if a tracer raises at the `try` in the `with`
-            MENDING.release()
         store.mend()
         assert (store.is_valid(entry), store.is_valid(hidden)) == (True, False), place
         store.open(stage)

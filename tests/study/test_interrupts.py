@@ -4,6 +4,8 @@ Each event is handled once, each variable is updated once in a step, and the Sta
 does without the error.
 """
 
+import pytest
+
 from stagecache import (
     Integrator,
     PeriodicEventReporter,
@@ -31,6 +33,7 @@ class Tank(Subsystem):
     is_open = discrete(False, invalidates=Stage.DYNAMICS)
     notes = discrete(NOTHING, invalidates=Stage.REPORT)
     steps = auto_update(0, invalidates=Stage.REPORT, available_from=Stage.TIME)
+    ends = discrete(0, invalidates=Stage.REPORT)
 
     @steps.update
     def next_steps(self, state: State) -> int:
@@ -38,6 +41,9 @@ class Tank(Subsystem):
 
     def realize_dynamics(self, state: State) -> None:
         state[self].upd_zdot()[0] = -1.0 if self.is_open(state) else 1.0
+
+    def handle_time_advanced(self, state: State) -> None:
+        self.ends.set(state, self.ends(state) + 1)
 
     def note(self, what: str, state: State) -> None:
         self.notes.set(state, (*self.notes(state), f"{what} at {state.time:.3f}"))
@@ -62,6 +68,7 @@ class Tank(Subsystem):
 
 tank = Tank()
 system = System(tank)
+system.has_time_advanced_events = True
 
 
 def close(state: State) -> None:
@@ -89,17 +96,26 @@ def run(stepper: TimeStepper) -> None:
 
 def outcome(stepper: TimeStepper) -> tuple[object, ...]:
     state = stepper.state
-    return state.time, round(tank.level(state), 3), tank.notes(state), tank.steps(state)
+    level = round(tank.level(state), 3)
+    return state.time, level, tank.notes(state), tank.steps(state), tank.ends(state)
+
+
+AROUND_HANDLERS = frozenset({"_handle", "_handle_triggered", "_time_has_advanced"})
 
 
 @plain_only
 @ignore_lost_strikes
-def test_a_simulation_that_is_cut_short_goes_on_as_if_nothing_had_been() -> None:
+@pytest.mark.parametrize(
+    ("every", "within"), [(397, frozenset()), (1, AROUND_HANDLERS)], ids=["all", "handlers"]
+)
+def test_a_simulation_that_is_cut_short_goes_on_as_if_nothing_had_been(
+    every: int, within: frozenset[str]
+) -> None:
     expected = prepare()
     run(expected)
     events = ("full at 0.300", "opened at 0.300", "closed at 0.500")
-    assert outcome(expected) == (0.6, 0.2, events, 5)
-    for stepper, what in strikes(prepare, run, every=397):
+    assert outcome(expected) == (0.6, 0.2, events, 5, 4)
+    for stepper, what in strikes(prepare, run, every, within):
         try:
             run(stepper)
             assert outcome(stepper) == outcome(expected)

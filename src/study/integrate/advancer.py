@@ -92,6 +92,8 @@ class Advancer:
         Signs of event triggers at that time.
     has_updates : bool
         True if steps exchange auto-update variables.
+    num_steps : int
+        Steps that were taken.
     """
 
     def __init__(
@@ -112,6 +114,7 @@ class Advancer:
         self._keeper = ConstraintKeeper(system, options, statistics)
         self.signs = Signs.of_nothing()
         self._is_updated = False  # at this time
+        self.num_steps = 0
         self._interpolant: StepPolynomial | None = None
         self._interpolated: tuple[float, Vector] | None = None
         self._method_class = method_class
@@ -296,7 +299,7 @@ class Advancer:
                     assert method.step_size is not None
                     # Steps do not grow from event to event: a step that was cut tells nothing.
                     method.step_size = min(method.step_size, max(size, method.t - t))
-            self._is_updated = False
+            self._is_updated, self.num_steps = False, self.num_steps + 1
         except BaseException as error:
             self.signs = signs
             self._go_back(t, y, mark)

@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from math import inf
 from typing import Any, Final, final
 
+from attrs import evolve
+
 from stagecache.checks import require_bool, require_number
 from stagecache.errors import EventLoopError, OutOfRangeError, StudyError, short_repr
 from stagecache.files.values import bad_file
@@ -29,6 +31,7 @@ from stagecache.state.stage import Stage, check_stage
 from stagecache.state.state import State
 from stagecache.study.integrate.advancer import Advancer
 from stagecache.study.integrate.constraint_keeper import ConstraintKeeper
+from stagecache.study.integrate.handled import Handled
 from stagecache.study.integrate.localization import TriggeredEvent
 from stagecache.study.integrate.options import IntegratorOptions, require_options
 from stagecache.study.integrate.record import IntegratorRecord
@@ -173,9 +176,10 @@ class Integrator(Study):
         self._is_interpolated = False
         self._starts = True  # a continuous interval, which is not reported yet
         self._shown_time = 0.0
-        self._has_step = False  # one that is not reported yet
+        self._num_reported = 0  # steps
         self._has_end = False  # the report at the final time
         self._events: tuple[TriggeredEvent, ...] = ()
+        self._handled = Handled()
         # Signs and events before events were reported in this call of step_to.
         self._unreported: tuple[Signs, tuple[TriggeredEvent, ...]] | None = None
         # Events triggered by writes at this time.
@@ -246,17 +250,19 @@ class Integrator(Study):
         statistics.num_initializations += 1
         self._count_realizations(advancer)
 
-    def _raise(self, cause: EventCause) -> None:
+    def _raise(self, cause: EventCause, handled: Handled | None = None) -> None:
         """Handle the events of the beginning, or of the end, if there are any."""
         if cause in self._system._events.table.by_cause:
-            self._handle(cause)
+            self._handle(cause, handled=handled)
 
-    def _handle(self, cause: EventCause, events: tuple[Event, ...] = ()) -> HandleEventsResults:
-        """Handle events, and go on from the changed State.
+    def _handle(
+        self, cause: EventCause, events: tuple[Event, ...] = (), handled: Handled | None = None
+    ) -> HandleEventsResults:
+        """Handle events, go on from the changed State, and note what was handled.
 
         All of it happens; or an error leaves everything as it was before.
         """
-        state, reason = self.advanced_state, self._reason
+        state, reason, before = self.advanced_state, self._reason, self._handled
         results: HandleEventsResults | None = None
         if self._event_options is None:
             self._event_options = HandleEventsOptions(
@@ -268,6 +274,8 @@ class Integrator(Study):
         try:
             results = self._system.handle_events(state, cause, events, self._event_options)
             self.reinitialize(results.lowest_modified_stage, results.should_terminate)
+            is_changed = results.any_change_made or cause is EventCause.SCHEDULED
+            self._handled = evolve(handled or before, num_changes=before.num_changes + is_changed)
         except BaseException as error:
             # It may have guarded the State again; what it hands out can be written.
             self.advanced_state.rollback(mark)
@@ -321,7 +329,7 @@ class Integrator(Study):
         advancer.state._contents.guard = REPORTED
         self._is_interpolated = False
         if stage < Stage.REPORT:
-            self._starts, self._has_step = True, False
+            self._starts, self._num_reported = True, advancer.num_steps
         if is_last:
             self._reason = TerminationReason.EVENT_HANDLER_REQUESTED_TERMINATION
 
@@ -390,7 +398,7 @@ class Integrator(Study):
         contents.guard = None
         self._has_failed = False
         self._unreported = None
-        has_step, has_end = self._has_step, self._has_end
+        num_reported, has_end = self._num_reported, self._has_end
         try:
             if self._reason is not None:
                 status = self._end(advancer)
@@ -404,7 +412,7 @@ class Integrator(Study):
             self._is_interpolated = report_time < advancer.t
             self._shown_time = max(time, advancer.t_old)
             self._interpolated = None
-            self._has_step, self._has_end = self._has_step or has_step, has_end
+            self._num_reported, self._has_end = num_reported, has_end
             self._has_failed = True
             if self._unreported is not None:
                 advancer.signs, self._events = self._unreported
@@ -430,10 +438,9 @@ class Integrator(Study):
                 self._interpolate(advancer, report)
                 return StepStatus.REACHED_REPORT_TIME
             self._is_interpolated = False
-            if self._has_step and returns_each:
-                self._has_step = False
+            if returns_each and self._num_reported < advancer.num_steps:
+                self._num_reported = advancer.num_steps
                 return StepStatus.TIME_HAS_ADVANCED
-            self._has_step = False
             if report == advancer.t and not self._has_end:
                 self._has_end = report == final
                 return StepStatus.REACHED_REPORT_TIME
@@ -454,7 +461,6 @@ class Integrator(Study):
                 self._interpolated = None
             if self._first_step is None:
                 self._first_step = advancer.t - advancer.t_old
-            self._has_step = True
             count += 1
             if self._watch is not None:
                 self._watch(advancer.t)
@@ -480,7 +486,7 @@ class Integrator(Study):
         advancer.report_window()
         self._events = events
         self._event_window = (window.low, window.high)
-        self._has_step = False
+        self._num_reported = advancer.num_steps
         return StepStatus.REACHED_EVENT_TRIGGER
 
     def _interpolate(self, advancer: Advancer, t: float) -> None:
@@ -505,8 +511,8 @@ class Integrator(Study):
         """End the simulation."""
         advancer.finish()
         self._is_interpolated = False
-        if self._raises_events:
-            self._raise(EventCause.TERMINATION)
+        if self._raises_events and not self._handled.has_ended:
+            self._raise(EventCause.TERMINATION, evolve(self._handled, has_ended=True))
         self._end_is_reported = True
         return StepStatus.END_OF_SIMULATION
 
