@@ -56,7 +56,7 @@ def killed_after(count: int, path: Path, number: int, workers: int) -> int:
     command = [sys.executable, "-m", "tests.study.ensemble.killed", "--child", *arguments]
     with subprocess.Popen(command) as child:
         while child.poll() is None and results_in(path) < count:
-            time.sleep(0.05)
+            time.sleep(0.01)
         child.kill()
     assert child.returncode in (0, -signal.SIGKILL), child.returncode
     return results_in(path)
