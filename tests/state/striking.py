@@ -116,15 +116,22 @@ def check(subject: Subject, state: State, possible: tuple[Values, ...]) -> None:
 
 
 def check_entries(subject: Subject, state: State) -> None:
-    """Assert that all that is valid is as it is computed from scratch."""
+    """Assert that all that is valid is as it is computed from scratch.
+
+    What is made by hand is taken over, also if it depends on what is computed.
+    """
     assert state.stage <= min([part.stage for part in state], default=state.stage)
     check_store(state._contents.realization.store)
     scratch = state.copy(keep_cache=True)
-    entries = [entry for entry in computed_in(state) if entry.is_valid(state)]
-    for entry in computed_in(state):
+    computed = computed_in(state)
+    valid = [entry for entry in handles_of(state, CacheEntry) if entry.is_valid(state)]
+    for entry in computed:
         entry.invalidate(scratch)
-    for entry in entries:
+    for entry in sorted(valid, key=lambda entry: entry._node):  # first what others depend on
         version = entry.version(state)
+        if entry not in computed and not entry.is_valid(scratch):
+            entry.set(scratch, entry(state))
+            entry.mark_valid(scratch)
         assert entry(state) == entry(scratch), entry
         assert entry.version(state) == version
     note_values(subject, state)
