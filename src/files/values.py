@@ -221,8 +221,8 @@ def _encode(value: Any, where: str, blobs: Blobs, depth: int) -> Any:
         return inner(value)
     if cls is tuple:
         return {"tuple": inner(value)}
-    if cls in (set, frozenset):  # in an order that is the same in each process
-        return {cls.__name__: inner(sorted(value, key=repr))}
+    if cls in (set, frozenset):
+        return {cls.__name__: inner(sorted(value, key=_place))}
     if cls is dict:
         return {
             "dict": [
@@ -272,6 +272,14 @@ def _prepared(registered: Registered, value: Any, where: str) -> Any:
             f"{short_repr(value)}: {_said(error)}",
             "give another value, or change register_value(..., to=...)",
         ) from error
+
+
+def _place(value: object) -> str:
+    """Return a text by which values of a set are sorted, as it is the same in each process."""
+    try:
+        return repr(value)
+    except Exception:  # of a class; or Python refuses to convert that many digits
+        return ""
 
 
 def _text(value: str) -> Any:

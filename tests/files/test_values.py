@@ -169,6 +169,15 @@ def test_a_special_value_is_the_same_after_a_round_trip(value: object) -> None:
     assert is_same(round_trip(value), value)
 
 
+@pytest.mark.parametrize("number", [10**5000, -(10**5000)], ids=["positive", "negative"])
+def test_numbers_with_more_digits_than_python_converts_are_saved_wherever_they_stand(
+    number: int,
+) -> None:
+    for value in (number, [number], {number: number}, {number, (1, number), 3}, {(number,)}):
+        found: Any = round_trip(value)
+        assert found == value
+
+
 @pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="needs NumPy 2")
 def test_an_array_of_texts_of_any_length_is_the_same_after_a_round_trip() -> None:
     value = np.array([["a", "longer " * 9]], np.dtypes.StringDType())
