@@ -63,6 +63,7 @@ ALSO = {
         "system/motion/test_paired.py",
         "system/projection/test_projection.py",
     ),
+    "system/events": ("study/test_declared_events.py", "study/test_simulate.py"),
 }
 """Tests of rooms above, by room: of what a room tells observers, explains, or does for a System."""
 

@@ -196,12 +196,27 @@ def test_a_subclass_overrides_by_the_name_and_removes_by_none() -> None:
             note("quiet", state)
 
     system, _, state = made(Quiet)
-    simulate(system, state, 0.5)
+    simulate(system, state, 0.75)
     assert [entry[:2] for entry in LOG] == [
         ("fill", 0.0),
-        *[("quiet", t) for t in (0.0, 0.25, 0.5)],
-        ("look", 0.5),
+        *[("quiet", t) for t in (0.0, 0.25, 0.5, 0.75)],
+        ("look", 0.75),
     ]
+
+
+def test_a_decorator_of_the_beginning_is_written_with_parentheses_or_without() -> None:
+    class Bare(Tank):
+        @at_initialization()
+        def fill(self, state: State) -> None:
+            note("fill", state)
+
+        @at_termination
+        def look(self, state: State) -> None:
+            note("look", state)
+
+    system, _, state = made(Bare)
+    simulate(system, state, 0.25)
+    assert [entry[0] for entry in LOG] == ["fill", "sample", "sample", "look"]
 
 
 def test_times_by_functions() -> None:

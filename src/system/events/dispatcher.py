@@ -628,7 +628,7 @@ def _checked_events(table: EventTable, events: Any, what: str) -> list[Event]:
     for event in events:
         if event.method:
             rows = {*event.rows, *(found[event.id].rows if event.id in found else ())}
-            found[event.id] = evolve(event, rows=tuple(sorted(rows))) if rows else event
+            found[event.id] = evolve(event, rows=tuple(sorted(rows)))
     return [found[x] for x in sorted(found)]
 
 
