@@ -64,6 +64,7 @@ ALSO = {
         "system/projection/test_projection.py",
     ),
     "system/events": ("study/test_declared_events.py", "study/test_simulate.py"),
+    "inspection/strict": ("system/declare/test_groups.py",),
 }
 """Tests of rooms above, by room: of what a room tells observers, explains, or does for a System."""
 
