@@ -353,6 +353,38 @@ def test_what_a_handler_leaves_and_cannot_be_integrated_is_undone(
     assert stepper.state.y.tolist() == pytest.approx([1 - 0.64, -1.6])
 
 
+def test_what_a_handler_leaves_and_cannot_be_realized_is_undone() -> None:
+    class Fragile(Faller):
+        load = discrete(0.0, invalidates=Stage.DYNAMICS)
+
+        def realize_dynamics(self, state: State) -> None:
+            if self.load(state) > 1.0:
+                raise ZeroDivisionError("broken")
+
+    faller = Fragile()
+    system = System(faller)
+    load = 2.0
+
+    def put(state: State) -> None:
+        faller.load.set(state, load)
+
+    def weight(state: State) -> float:
+        return 2.5 + float(state[faller].udot[0])  # which is -2
+
+    system.add_event_handler(ScheduledEventHandler(put, 0.5))
+    system.add_event_handler(TriggeredEventHandler(Stage.ACCELERATION, weight, put))
+    stepper = stepping(system)
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError, match="broken") as caught:
+            stepper.step_to(0.8)
+        assert any("after the handlers of put" in note for note in caught.value.__notes__)
+        assert (stepper.time, faller.load(stepper.state)) == (0.5, 0.0)
+    load = 1.0
+    assert stepper.step_to(0.8) is REPORT
+    assert faller.load(stepper.state) == 1.0
+    assert stepper.state.y.tolist() == pytest.approx([1 - 0.64, -1.6])
+
+
 @pytest.mark.parametrize("each", [False, True])
 def test_a_triggered_event_whose_handler_raises_is_handled_when_it_goes_on(each: bool) -> None:
     faller = Faller()

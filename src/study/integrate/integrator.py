@@ -277,8 +277,9 @@ class Integrator(Study):
             is_changed = results.any_change_made or cause is EventCause.SCHEDULED
             self._handled = evolve(handled or before, num_changes=before.num_changes + is_changed)
         except BaseException as error:
-            # It may have guarded the State again; what it hands out can be written.
-            self.advanced_state.rollback(mark)
+            # Not by `advanced_state`, which would first realize what the handlers have left.
+            state._contents.guard = None
+            state.rollback(mark)
             self._reason = reason
             self.reinitialize(Stage.MODEL)
             if results is not None:
