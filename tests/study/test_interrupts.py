@@ -4,6 +4,9 @@ Each event is handled once, each variable is updated once in a step, and the Sta
 does without the error.
 """
 
+from functools import partial
+from itertools import count
+
 import pytest
 
 from stagecache import (
@@ -21,7 +24,7 @@ from stagecache import (
     event_trigger,
     z_variable,
 )
-from tests.interrupting import ignore_lost_strikes, plain_only, strikes
+from tests.interrupting import ignore_lost_strikes, plain_only, strikes, struck_at
 
 NOTHING: tuple[str, ...] = ()
 
@@ -122,6 +125,61 @@ def test_a_simulation_that_is_cut_short_goes_on_as_if_nothing_had_been(
         except BaseException as error:
             error.add_note(what)
             raise
+
+
+class Valve(Subsystem):
+    """Is shut by a handler, and notes when it opens, which it never does."""
+
+    volume = z_variable(0.0)
+    width = discrete(1.0, invalidates=Stage.TIME)
+    notes = discrete(NOTHING, invalidates=Stage.REPORT)
+
+    def realize_dynamics(self, state: State) -> None:
+        state[self].upd_zdot()[0] = 1.0
+
+    def note(self, what: str, state: State) -> None:
+        self.notes.set(state, (*self.notes(state), what))
+
+    @event_trigger(stage=Stage.TIME, direction="rising")
+    def opens(self, state: State) -> float:
+        return self.width(state) - 0.5
+
+    @opens.handler
+    def count(self, state: State) -> None:
+        self.note("opened", state)
+
+
+@plain_only
+@ignore_lost_strikes
+def test_what_is_taken_back_from_a_handler_triggers_nothing() -> None:
+    valve = Valve()
+    system = System(valve)
+
+    def shut(state: State) -> None:
+        valve.note("shut", state)
+        valve.width.set(state, 0.0)
+
+    system.add_event_handler(ScheduledEventHandler(shut, next_time=0.5))
+
+    def prepare() -> TimeStepper:
+        stepper = TimeStepper(
+            system, Integrator(system, method="Euler", fixed_step=0.5, final_time=1.0)
+        )
+        stepper.initialize(system.realize_topology())
+        return stepper
+
+    def run(stepper: TimeStepper) -> None:
+        while stepper.step_to(1.0) is not StepStatus.END_OF_SIMULATION:
+            pass
+
+    within = frozenset({"_handle", "reinitialize", "restart"})
+    for at in count():
+        stepper = prepare()
+        place = struck_at(at, partial(run, stepper), KeyboardInterrupt, within)
+        run(stepper)
+        assert valve.notes(stepper.state) == ("shut",), place
+        if not place:
+            break
 
 
 class Falling(Subsystem):

@@ -263,6 +263,8 @@ class Integrator(Study):
         All of it happens; or an error leaves everything as it was before.
         """
         state, reason, before = self.advanced_state, self._reason, self._handled
+        advancer = self._initialized("the advanced State")
+        signs = advancer.signs
         results: HandleEventsResults | None = None
         if self._event_options is None:
             self._event_options = HandleEventsOptions(
@@ -280,7 +282,7 @@ class Integrator(Study):
             # Not by `advanced_state`, which would first realize what the handlers have left.
             state._contents.guard = None
             state.rollback(mark)
-            self._reason = reason
+            self._reason, advancer.signs = reason, signs
             self.reinitialize(Stage.MODEL)
             if results is not None:
                 names = ", ".join(map(str, events)) or str(cause)
