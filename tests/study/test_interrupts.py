@@ -25,6 +25,7 @@ from stagecache import (
     z_variable,
 )
 from tests.interrupting import ignore_lost_strikes, plain_only, strikes, struck_at
+from tests.study.streamed_models import Driven
 
 NOTHING: tuple[str, ...] = ()
 
@@ -228,3 +229,31 @@ def test_an_integrator_that_is_cut_short_between_a_step_and_a_report_in_it_repor
         except BaseException as error:
             error.add_note(what)
             raise
+
+
+@plain_only
+@ignore_lost_strikes
+def test_prescribed_motion_is_set_in_the_state_that_an_error_leaves() -> None:
+    driven = Driven()
+    system = System(driven)
+
+    def prepare() -> Integrator:
+        integrator = Integrator(system, method="DOP853", initial_step=0.6)
+        integrator.initialize(system.realize_topology())
+        while integrator.step_to(0.5) is not StepStatus.REACHED_REPORT_TIME:
+            pass
+        assert integrator.is_state_interpolated  # so its State has seen other times since
+        return integrator
+
+    def read(integrator: Integrator) -> State:
+        return integrator.advanced_state
+
+    within = frozenset({"put", "settle", "drive", "prescribe_q", "prescribe_u"})
+    for at in count():
+        integrator = prepare()
+        place = struck_at(at, partial(read, integrator), KeyboardInterrupt, within)
+        state = read(integrator)
+        found = driven.driven(state), driven.pace(state)
+        assert found == pytest.approx((state.time**2, 2 * state.time)), place
+        if not place:
+            break

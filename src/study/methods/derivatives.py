@@ -148,11 +148,8 @@ class Derivatives:
         try:
             if not is_here:
                 self.put(time, y)
-                if self.is_driven:
-                    self.drive()
             self._advance(ACCELERATION)
         except (ArithmeticError, ValueError) as error:
-            self.y = None  # prescribed motion may be missing
             return self._failed(error, y, len(y))
         ydot: Vector = self.state._contents.pools.whole["ydot"].copy()
         if self.is_driven:
@@ -177,8 +174,6 @@ class Derivatives:
         nq = len(self.state._contents.pools.whole["q"])
         try:
             self.put(time, y)
-            if self.is_driven:
-                self.drive()
             self._advance(VELOCITY)
         except (ArithmeticError, ValueError) as error:
             return self._failed(error, y, nq)
@@ -188,11 +183,16 @@ class Derivatives:
         return qdot
 
     def put(self, time: float, y: Vector) -> None:
-        """Write the time and y into the State. Invalidates Time, or only Position."""
+        """Write the time and y into the State, with prescribed motion.
+
+        Invalidates Time, or only Position.
+        """
         time = float(time)
         self.y = None  # until all is written, be it by the next call
         self.state._contents.write_time_and_y(time, y)
         self.time = time
+        if self.is_driven:
+            self.drive()
         self.y = y
 
     def settle(self, time: float, y: Vector, stage: Stage) -> None:
@@ -207,8 +207,6 @@ class Derivatives:
         """
         if self.y is not y or self.time != time:
             self.put(time, y)
-            if self.is_driven:
-                self.drive()
         if self.state._contents.realization.machine.stage < stage:
             self.count += 1
             self._advance(stage)
