@@ -468,6 +468,17 @@ def test_a_stage_is_closed_or_open_as_at_the_checkpoint_and_can_change_again(
     assert store.is_valid(e) is is_open
 
 
+def test_an_entry_that_was_presumed_computed_leaves_nothing_when_it_is_removed() -> None:
+    store = Store()
+    latest = store.add("latest", NodeKind.STAGE)
+    v = store.add("v", NodeKind.VARIABLE, value=1)
+    e = store.add("e", ENTRY, (v,), latest)
+    store.open(latest)
+    assert store.unpresumed.keys() == {store.structure.group_of[e]}
+    store.remove(e)
+    assert store.unpresumed == {}
+
+
 def test_an_entry_that_was_presumed_computed_since_a_checkpoint_is_so_no_longer() -> None:
     store = Store()
     latest = store.add("latest", NodeKind.STAGE)

@@ -238,15 +238,19 @@ def test_bad_input_is_refused_and_changes_nothing() -> None:
     gone = structure.add("gone", STAGE)
     structure.remove(gone)
     before = (list(structure), list(structure.prerequisites), structure.num_groups)
-    for unknown in (gone, 17):
+    number = len(structure.keys)  # of the next node
+    for unknown in (gone, number, 17):
         with pytest.raises(UnknownNodeError):
             structure.add("x", ENTRY, (unknown,))
+        with pytest.raises(UnknownNodeError):
+            structure.add("x", ENTRY, (v, unknown))
         with pytest.raises(UnknownNodeError):
             structure.add("x", ENTRY, (v,), computed_by=unknown)
     with pytest.raises(UnknownNodeError):
         structure.add("x", ENTRY, (-1,))
-    with pytest.raises(UnknownNodeError):
-        structure.remove(17)
+    for unknown in (number, 17):
+        with pytest.raises(UnknownNodeError):
+            structure.remove(unknown)
     for twice in ((v, e, v), (v, v)):
         with pytest.raises(DuplicatePrerequisiteError) as caught:
             structure.add("x", ENTRY, twice)
