@@ -62,6 +62,8 @@ ALSO = {
         "system/events/test_handling.py",
         "system/motion/test_paired.py",
         "system/projection/test_projection.py",
+        "system/saved/test_fingerprints.py",
+        "system/test_graph.py",
     ),
     "system/events": ("study/test_declared_events.py", "study/test_simulate.py"),
     "inspection/strict": ("system/declare/test_groups.py",),

@@ -296,6 +296,21 @@ def test_a_hook_cannot_change_the_topology(name: str) -> None:
     assert not system.event_reporters
 
 
+@pytest.mark.parametrize("name", ["adoption", "handler", "reporter"])
+def test_the_hook_that_makes_the_topology_adds_nothing_to_its_system(name: str) -> None:
+    class Changing(Pump):
+        def realize_topology(self, state: State) -> None:
+            super().realize_topology(state)
+            CHANGES[name](system, self)
+
+    system = System(Changing())
+    with pytest.raises(ConstModelError):
+        system.realize_topology()
+    assert not system.topology_has_been_realized
+    assert not system.event_handlers
+    assert not system.event_reporters
+
+
 # ---------------------------------------------------------------------- foreign States and handles
 
 
