@@ -143,12 +143,15 @@ class TimeStepper(Study):
         ProjectionError, MethodError, NotFiniteError, OutOfRangeError, Exception
             See `Integrator.initialize`.
         """
-        self._integrator._initialize(state)
-        self._start(state.time)
+        integrator = self._integrator
+        before = integrator._advancer
         try:
+            integrator._initialize(state)
+            self._start(state.time)
             self._handle(EventCause.INITIALIZATION)
         except BaseException:
-            self._is_initialized = False
+            if integrator._advancer is not before:
+                self._is_initialized = False
             raise
 
     def _start(self, begin: float) -> None:

@@ -19,11 +19,14 @@ from stagecache import (
     Subsystem,
     System,
     TimeStepper,
+    at_initialization,
+    at_termination,
     auto_update,
     discrete,
     event_trigger,
     z_variable,
 )
+from stagecache.errors import ForeignStateError, StudyError
 from tests.interrupting import ignore_lost_strikes, plain_only, strikes, struck_at
 from tests.study.streamed_models import Driven
 
@@ -257,3 +260,82 @@ def test_prescribed_motion_is_set_in_the_state_that_an_error_leaves() -> None:
         assert found == pytest.approx((state.time**2, 2 * state.time)), place
         if not place:
             break
+
+
+class Marked(Subsystem):
+    """Notes the beginning and the end."""
+
+    level = z_variable(0.0)
+    notes = discrete(NOTHING, invalidates=Stage.REPORT)
+
+    def realize_dynamics(self, state: State) -> None:
+        state[self].upd_zdot()[0] = state.time
+
+    def note(self, what: str, state: State) -> None:
+        self.notes.set(state, (*self.notes(state), what))
+
+    @at_initialization
+    def begin(self, state: State) -> None:
+        self.note("begin", state)
+
+    @at_termination
+    def end(self, state: State) -> None:
+        self.note("end", state)
+
+
+def to_the_end(study: Integrator | TimeStepper) -> None:
+    while study.step_to(1.0) is not StepStatus.END_OF_SIMULATION:
+        pass
+
+
+@plain_only
+@ignore_lost_strikes
+@pytest.mark.parametrize("is_stepper", [False, True], ids=["integrator", "stepper"])
+@pytest.mark.parametrize("is_over", [False, True], ids=["begun", "over"])
+def test_an_initialization_that_is_cut_short_mixes_no_two_simulations(
+    is_stepper: bool, is_over: bool
+) -> None:
+    marked = Marked()
+    system = System(marked)
+    first = system.new_state()
+    second = first.copy()
+    marked.level.set(second, 7.0)
+
+    def prepare() -> Integrator | TimeStepper:
+        integrator = Integrator(system, method="RK45", final_time=1.0)
+        study = TimeStepper(system, integrator, progress=False) if is_stepper else integrator
+        study.initialize(first)
+        while study.time < 0.4:
+            study.step_to(0.4)
+        if is_over:
+            to_the_end(study)
+        return study
+
+    within = frozenset({"initialize", "_initialize", "_begin", "_start"})
+    for at in count():
+        study = prepare()
+        place = struck_at(at, lambda: study.initialize(second), KeyboardInterrupt, within)  # noqa: B023
+        refused = ""
+        try:
+            to_the_end(study)
+        except StudyError as error:
+            refused = str(error)
+        if refused:
+            assert place
+            assert "that is initialized" in refused or is_over, place
+        else:
+            assert round(marked.level(study.state), 6) in ((0.5, 7.5) if place else (7.5,)), place
+            assert marked.notes(study.state) == ("begin", "end"), place
+        if not place:
+            break
+
+
+def test_an_initialization_that_is_refused_leaves_the_simulation_before_it() -> None:
+    marked = Marked()
+    system = System(marked)
+    integrator = Integrator(system, method="RK45", final_time=1.0)
+    integrator.initialize(system.new_state())
+    with pytest.raises(ForeignStateError):
+        integrator.initialize(fall.new_state())
+    to_the_end(integrator)
+    assert marked.notes(integrator.state) == ("begin", "end")

@@ -218,17 +218,18 @@ class Integrator(Study):
         Exception
             Any exception of a hook or an entry.
         """
-        self._initialize(state)
-        self._raises_events = True
+        before = self._advancer
         try:
+            self._initialize(state)
+            self._raises_events = True
             self._raise(EventCause.INITIALIZATION)
         except BaseException:
-            self._advancer = None
+            if self._advancer is not before:
+                self._advancer = None
             raise
 
     def _initialize(self, state: State) -> None:
         """Begin with a copy of a State, without events, which are left to a TimeStepper."""
-        self._raises_events = False
         self._system._require_own(state)
         options, statistics = self._options, self._statistics
         if state.time > options.final_time:
@@ -245,8 +246,10 @@ class Integrator(Study):
         except Exception as error:
             error.add_note(f"while {self._name} was initialized, at t = {state.time:.9g}")
             raise
-        self._advancer = advancer
+        self._advancer = None  # until nothing is left of what happened before
         self._begin()
+        self._raises_events = False
+        self._advancer = advancer
         statistics.num_initializations += 1
         self._count_realizations(advancer)
 
