@@ -236,6 +236,30 @@ def test_an_integrator_that_is_cut_short_between_a_step_and_a_report_in_it_repor
 
 @plain_only
 @ignore_lost_strikes
+def test_a_state_between_steps_whose_reading_is_cut_short_is_read_at_its_time() -> None:
+    def prepare() -> Integrator:
+        """Return an integrator that an error has struck between a step and a report in it."""
+        integrator = Integrator(fall, method="RK45", final_time=1.0, initial_step=0.6)
+        integrator.initialize(fall.realize_topology())
+        integrator.step_to(0.25)
+        report = partial(integrator.step_to, 0.25)
+        assert struck_at(0, report, KeyboardInterrupt, frozenset({"_interpolate"}))
+        assert integrator.is_state_interpolated
+        return integrator
+
+    for at in count():
+        integrator = prepare()
+        read = partial(getattr, integrator, "state")
+        place = struck_at(at, read, KeyboardInterrupt, frozenset({"_interpolate", "show"}))
+        state = integrator.state
+        assert state.time == integrator.time, place
+        assert falling.height(state) == pytest.approx(1 - state.time**2 / 2), place
+        if not place:
+            break
+
+
+@plain_only
+@ignore_lost_strikes
 def test_prescribed_motion_is_set_in_the_state_that_an_error_leaves() -> None:
     driven = Driven()
     system = System(driven)

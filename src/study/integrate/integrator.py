@@ -497,15 +497,16 @@ class Integrator(Study):
 
     def _interpolate(self, advancer: Advancer, t: float) -> None:
         """Show the State at a time in the last step."""
-        if self._interpolated is None:
-            self._interpolated = InterpolatedState(
-                self._system, advancer.state, self._options, self._statistics
-            )
+        found = self._interpolated or InterpolatedState(
+            self._system, advancer.state, self._options, self._statistics
+        )
+        self._interpolated = None  # until it is at that time
         try:
-            self._interpolated.show(t, advancer.interpolate(t))
+            found.show(t, advancer.interpolate(t))
         except Exception as error:
             error.add_note(f"while the State was interpolated at t = {t:.9g}")
             raise
+        self._interpolated = found
         self._is_interpolated = True
         self._shown_time = t
 
