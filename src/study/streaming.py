@@ -88,8 +88,8 @@ class Batches(AbstractSink):
         assert isinstance(rows, Rows)
         self._is_writing = True
         self._writer.write(rows, restart)
+        self._rows = self._rows[:0]  # first: `abandon` would write them again
         self._is_writing = False
-        self._rows = self._rows[:0]
 
 
 def stream(

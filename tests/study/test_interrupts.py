@@ -6,6 +6,7 @@ does without the error.
 
 from functools import partial
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,9 @@ from stagecache import (
     auto_update,
     discrete,
     event_trigger,
+    load_trajectory,
+    resume,
+    simulate,
     z_variable,
 )
 from stagecache.errors import ForeignStateError, StudyError
@@ -363,3 +367,22 @@ def test_an_initialization_that_is_refused_leaves_the_simulation_before_it() -> 
         integrator.initialize(fall.new_state())
     to_the_end(integrator)
     assert marked.notes(integrator.state) == ("begin", "end")
+
+
+@plain_only
+@ignore_lost_strikes
+def test_rows_whose_writing_is_cut_short_are_in_the_file_once(tmp_path: Path) -> None:
+    def run(path: Path) -> None:
+        start = fall.new_state()
+        simulate(fall, start, 1.0, every=0.125, into=path, batch=4, progress=False)
+
+    for at in count():
+        path = tmp_path / f"{at}.arrows"
+        place = struck_at(at, partial(run, path), KeyboardInterrupt, frozenset({"_write"}))
+        if path.exists():
+            times = load_trajectory(path).times.tolist()
+            assert times == [row / 8 for row in range(len(times))], place
+            if len(times) > 1:  # else it was struck before its first restart
+                assert len(resume(path, fall, progress=False)) == 9, place
+        if not place:
+            break
