@@ -377,12 +377,19 @@ class Assembler(Study):
             It has no errors, and the weight is infinite; or it has no goal.
         ShapeError, NotANumberError, OutOfRangeError
         """
-        has_changed = self._conditions.set_weight(condition, weight)
-        before = self._problem
-        if has_changed and before is not None:
-            self._problem = self._make_problem(before.coordinates)
-            self._problem.independent_goals = before.independent_goals
-            self._problem.is_checked = before.is_checked
+        weight_before = self._conditions.weight_of(condition)
+        try:
+            has_changed = self._conditions.set_weight(condition, weight)
+            before = self._problem
+            if has_changed and before is not None:
+                problem = self._make_problem(before.coordinates)
+                problem.independent_goals = before.independent_goals
+                problem.is_checked = before.is_checked
+                self._problem = problem
+        except BaseException:
+            if self._conditions.weight_of(condition) != weight_before:
+                self.uninitialize()  # the problem may still have that weight
+            raise
 
     def condition_weight(self, condition: AssemblyCondition) -> float:
         """Return the weight of a condition.
