@@ -519,6 +519,7 @@ class Assembler(Study):
         self._system._require_own(self._internal)
         if self._problem is not None:
             return self._problem
+        self._conditions.uninitialize()  # what is left of one that was cut short
         self._statistics._begin()
         coordinates = FreeCoordinates(
             self._system,

@@ -3,9 +3,12 @@
 from functools import partial
 from itertools import count
 
+import numpy as np
 import pytest
 
-from stagecache import Assembler, QValue, Subsystem, System, q_variable
+from stagecache import Assembler, QValue, State, Subsystem, System, q_variable
+from stagecache.assembly import AssemblyCondition
+from stagecache.state.handles import Vector
 from tests.interrupting import ignore_lost_strikes, plain_only, struck_at
 
 
@@ -40,5 +43,43 @@ def test_a_weight_whose_change_is_cut_short_counts_as_the_assembler_tells_it() -
         change()
         assembler.track()
         assert crank.angle(assembler.internal_state) == pytest.approx(0.75, abs=1e-3), place
+        if not place:
+            break
+
+
+class Target(AssemblyCondition):
+    """An angle; refuses to be prepared twice without being told to forget."""
+
+    is_prepared = False
+
+    def __init__(self, crank: Crank, angle: float) -> None:
+        super().__init__("target")
+        self.crank, self.angle = crank, angle
+
+    def initialize_condition(self) -> None:
+        assert not self.is_prepared
+        self.is_prepared = True
+
+    def uninitialize_condition(self) -> None:
+        self.is_prepared = False
+
+    def calc_errors(self, state: State) -> Vector:
+        return np.array([self.crank.angle(state) - self.angle])
+
+
+@plain_only
+@ignore_lost_strikes
+def test_conditions_forget_before_they_prepare_again_after_an_uninitialization_cut_short() -> None:
+    for at in count():
+        crank = Crank()
+        assembler = Assembler(System(crank))
+        for angle in (0.0, 1.0):
+            assembler.add_goal(Target(crank, angle))
+        assembler.assemble()
+        within = frozenset({"uninitialize", "uninitialize_condition"})
+        place = struck_at(at, assembler.uninitialize, KeyboardInterrupt, within)
+        assembler.uninitialize()
+        assembler.assemble()
+        assert crank.angle(assembler.internal_state) == pytest.approx(0.5, abs=1e-3), place
         if not place:
             break

@@ -82,8 +82,8 @@ class WeightedConditions:
         """Let each condition forget what it prepared."""
         for condition in self._weights:
             if condition._coordinates is not None:
-                condition._coordinates = None
                 condition.uninitialize_condition()
+                condition._coordinates = None  # last: if it is cut short, this is done again
 
     # ------------------------------------------------------------------ reading
 
