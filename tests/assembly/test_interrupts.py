@@ -8,6 +8,7 @@ import pytest
 
 from stagecache import Assembler, QValue, State, Subsystem, System, q_variable
 from stagecache.assembly import AssemblyCondition
+from stagecache.errors import ReadOnlyError
 from stagecache.state.handles import Vector
 from tests.interrupting import ignore_lost_strikes, plain_only, struck_at
 
@@ -81,5 +82,19 @@ def test_conditions_forget_before_they_prepare_again_after_an_uninitialization_c
         assembler.uninitialize()
         assembler.assemble()
         assert crank.angle(assembler.internal_state) == pytest.approx(0.5, abs=1e-3), place
+        if not place:
+            break
+
+
+@plain_only
+@ignore_lost_strikes
+def test_the_internal_state_is_only_for_reading_wherever_an_error_strikes() -> None:
+    for at in count():
+        _, assembler, goal = pulled()
+        assembler.set_condition_weight(goal, 3.0)
+        within = frozenset({"_write_q", "guard"})
+        place = struck_at(at, assembler.track, KeyboardInterrupt, within)
+        with pytest.raises(ReadOnlyError):
+            assembler.internal_state.q = [2.0]
         if not place:
             break

@@ -30,7 +30,7 @@ from stagecache import (
     simulate,
     z_variable,
 )
-from stagecache.errors import ForeignStateError, StudyError
+from stagecache.errors import ForeignStateError, ReadOnlyError, StudyError
 from tests.interrupting import ignore_lost_strikes, plain_only, strikes, struck_at
 from tests.study.streamed_models import Driven
 
@@ -384,5 +384,21 @@ def test_rows_whose_writing_is_cut_short_are_in_the_file_once(tmp_path: Path) ->
             assert times == [row / 8 for row in range(len(times))], place
             if len(times) > 1:  # else it was struck before its first restart
                 assert len(resume(path, fall, progress=False)) == 9, place
+        if not place:
+            break
+
+
+@plain_only
+@ignore_lost_strikes
+def test_a_reported_state_is_only_for_reading_wherever_an_error_strikes() -> None:
+    for at in count():
+        integrator = Integrator(fall, method="RK45", allow_interpolation=False)
+        integrator.initialize(fall.realize_topology())
+        while integrator.step_to(0.25) is not StepStatus.REACHED_REPORT_TIME:
+            pass
+        step = partial(integrator.step_to, 0.5)
+        place = struck_at(at, step, KeyboardInterrupt, frozenset({"step_to"}))
+        with pytest.raises(ReadOnlyError):
+            falling.height.set(integrator.state, 2.0)
         if not place:
             break

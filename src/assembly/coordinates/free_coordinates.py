@@ -214,13 +214,11 @@ class FreeCoordinates:
         self.system.prescribe_q(self.state)
 
     def _write_q(self) -> None:
-        contents = self.state._contents
-        guard, contents.guard = contents.guard, None
-        try:
-            self.state.q = self._q
-        finally:
-            contents.guard = guard
+        self.state._contents.guarded(None, self._assign_q)
         self._is_known, self._t = False, None
+
+    def _assign_q(self) -> None:
+        self.state.q = self._q
 
     def _set_dependent(self) -> None:
         """Set the dependent q where the others are, if any has another value."""

@@ -401,11 +401,11 @@ class Integrator(Study):
                 self._starts = False
                 return StepStatus.START_OF_CONTINUOUS_INTERVAL
         contents = advancer.state._contents
-        contents.guard = None
         self._has_failed = False
         self._unreported = None
         num_reported, has_end = self._num_reported, self._has_end
         try:
+            contents.guard = None
             if self._reason is not None:
                 status = self._end(advancer)
             else:
