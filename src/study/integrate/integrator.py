@@ -249,6 +249,7 @@ class Integrator(Study):
         self._advancer = None  # until nothing is left of what happened before
         self._begin()
         self._raises_events = False
+        advanced._contents.guard = REPORTED
         self._advancer = advancer
         statistics.num_initializations += 1
         self._count_realizations(advancer)

@@ -280,6 +280,8 @@ def test_the_advanced_state_is_the_end_of_a_step_whatever_was_tried(method: str)
 
 def test_the_state_that_is_shown_is_only_for_reading() -> None:
     integrator = integrating(Oscillator())
+    with pytest.raises(ReadOnlyError, match="reinitialize"):  # before the first step
+        integrator.state.q = [2.0]
     integrator.step_to(1.0)
     integrator.step_to(1.0)
     assert integrator.is_state_interpolated
