@@ -14,6 +14,7 @@ from stagecache import (
     Integrator,
     PeriodicEventReporter,
     ScheduledEventHandler,
+    ScheduledEventReporter,
     Stage,
     State,
     StepStatus,
@@ -26,8 +27,10 @@ from stagecache import (
     discrete,
     event_trigger,
     load_trajectory,
+    q_variable,
     resume,
     simulate,
+    u_variable,
     z_variable,
 )
 from stagecache.errors import ForeignStateError, ReadOnlyError, StudyError
@@ -400,5 +403,60 @@ def test_a_reported_state_is_only_for_reading_wherever_an_error_strikes() -> Non
         place = struck_at(at, step, KeyboardInterrupt, frozenset({"step_to"}))
         with pytest.raises(ReadOnlyError):
             falling.height.set(integrator.state, 2.0)
+        if not place:
+            break
+
+
+class Swing(Subsystem):
+    """Swings, and crosses a place about 0.5236, somewhere in a wide window."""
+
+    place = q_variable(1.0)
+    speed = u_variable(0.0)
+
+    def realize_velocity(self, state: State) -> None:
+        state[self].upd_qdot()[0] = self.speed(state)
+
+    def realize_acceleration(self, state: State) -> None:
+        state[self].upd_udot()[0] = -4 * self.place(state)
+
+    @event_trigger(stage=Stage.POSITION, localization_window=1e5)
+    def crosses(self, state: State) -> float:
+        return self.place(state) - 0.5
+
+    @crosses.handler
+    def look(self, state: State) -> None:
+        pass
+
+
+@plain_only
+@ignore_lost_strikes
+def test_a_step_that_is_cut_at_a_report_begins_anew_there_wherever_an_error_strikes() -> None:
+    swing = Swing()
+    system = System(swing)
+    reports: dict[float, float] = {}
+
+    def report(state: State) -> None:
+        reports[state.time] = swing.place(state)
+
+    for time in (0.525, 0.57):  # in the window, and in the step that begins at the first of them
+        system.add_event_reporter(ScheduledEventReporter(report, next_time=time))
+
+    def prepare() -> TimeStepper:
+        integrator = Integrator(system, method="RK45", max_step=0.3)
+        stepper = TimeStepper(system, integrator, progress=False)
+        stepper.initialize(system.realize_topology())
+        return stepper
+
+    def run(stepper: TimeStepper) -> None:
+        stepper.step_to(0.8)
+
+    run(prepare())
+    expected = dict(reports)
+    for at in count():
+        stepper = prepare()
+        within = frozenset({"_cut", "split_window"})
+        place = struck_at(at, partial(run, stepper), KeyboardInterrupt, within)
+        run(stepper)
+        assert reports == pytest.approx(expected, abs=1e-12), place
         if not place:
             break

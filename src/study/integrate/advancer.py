@@ -404,8 +404,8 @@ class Advancer:
 
     def shift(self, t: float) -> None:
         """Change the time by rounding only; y stays."""
-        self.t = t
         self._is_begun, self._last_start = False, None
+        self.t = t
 
     # ------------------------------------------------------------------ events
 
@@ -502,8 +502,8 @@ class Advancer:
                     self._interpolant = found.through(found.y0, window.high, y)
                     self._interpolated = window.high, y
                     values = self._triggers_with(window.high, y, self.signs.watch)
+            self._is_begun = False  # first: the method is elsewhere
             self.t, self.y = window.high, y
-            self._is_begun = False
         self.signs = self.signs.triggered(window, values)
         return window
 
