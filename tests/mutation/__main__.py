@@ -47,8 +47,11 @@ ALSO = {
         "system/declare/test_declarations.py",
         "system/declare/test_named_items.py",
         "system/declare/test_rows.py",
+        "system/core/test_realize.py",
         "system/core/test_state_file.py",
+        "system/core/test_topology.py",
         "system/core/test_transport.py",
+        "system/declare/test_ports.py",
         "system/motion/test_paired.py",
     ),
     "system/core": (
