@@ -40,7 +40,7 @@ from stagecache import (
     simulate,
     u_variable,
 )
-from stagecache.errors import AssemblyError, EventHandlerError, FileFormatError
+from stagecache.errors import AssemblyError, EventHandlerError, FileFormatError, StudyError
 from tests.assembly.models import arm, four_bar
 from tests.graph.check_structure import check_store
 from tests.interrupting import FUSE, fused, ignore_lost_strikes, struck
@@ -272,6 +272,16 @@ class Files:
         # The fuse is a part of the model, and has changed.
         resume(self.path, self.system, allow_changes=True, progress=False)
 
+    def goes_on(self) -> bool:
+        """Resume, unless the run was cut short before its first step, and nothing is lost."""
+        try:
+            self.resume()
+        except StudyError as error:
+            if error.got != "one that was interrupted before its first step":
+                raise
+            return False
+        return True
+
 
 PLAN = Plan("RK45", 0.25)
 
@@ -304,8 +314,7 @@ def test_a_file_that_is_cut_short_is_the_old_one_or_one_that_can_be_gone_on_with
             assert os.listdir(files.path.parent) == [files.path.name]
             now = files.path.read_bytes()
             if operation in ("simulate", "resume"):
-                if now != files.old:
-                    files.resume()
+                if now != files.old and files.goes_on():
                     one, other = load_trajectory(files.path), load_trajectory(whole.path)
                     assert np.array_equal(one.times, other.times)
                     np.testing.assert_allclose(one.y, other.y, atol=1e-4)  # a step may be shorter

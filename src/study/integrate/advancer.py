@@ -299,7 +299,8 @@ class Advancer:
                     assert method.step_size is not None
                     # Steps do not grow from event to event: a step that was cut tells nothing.
                     method.step_size = min(method.step_size, max(size, method.t - t))
-            self._is_updated, self.num_steps = False, self.num_steps + 1
+            num_steps, num_taken = self.num_steps + 1, counts.num_steps_taken + 1
+            self._is_updated, self.num_steps, counts.num_steps_taken = False, num_steps, num_taken
         except BaseException as error:
             self.signs = signs
             self._go_back(t, y, mark)
@@ -313,7 +314,6 @@ class Advancer:
             if mark is not None:
                 mark.release()
             counts.num_realization_failures += derivatives.num_failures - failures
-        counts.num_steps_taken += 1
         return True
 
     def _step(self, bound: float) -> None:
